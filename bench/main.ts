@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { ExpectedError, runProgram } from '../scripts/program';
 import { buildWorkers, type Built } from './built';
 import { checkCounts } from './counts';
+import { growthReport, measureGrowth } from './growth';
 import { writeReport } from './markdown';
 import { load } from './process-figures';
 import { closeAllStands } from './stand';
@@ -12,7 +13,7 @@ import { measureWaiting, waitingReport } from './waiting';
 
 const help = `npm run bench, on a dev server of its own, or on the one that TEMPORAL_ADDRESS names
 
-  --part NAME       throughput, or waiting                                        (throughput)
+  --part NAME       throughput, waiting, or growth (on a server and a journal in PostgreSQL)  (throughput)
   --rounds N        that are counted                                              (5)
   --sagas N         in each round of each contestant, at least; with waiting, in all  (50)
   --at-once LIST    sagas in flight                                               (1,10,100)
@@ -41,10 +42,11 @@ async function main(): Promise<void> {
 
 async function measure(built: Built, { part, rounds, sagas, atOnce, write }: Options): Promise<void> {
   console.log(`${cpus().length} cores, Node ${process.versions.node}, load ${load().toFixed(1)}`);
-  const report =
-    part === 'waiting'
-      ? waitingReport(await measureWaiting(built, sagas))
-      : throughputReport(await measureThroughput(built, { rounds, sagas, atOnce }));
+  const report = await {
+    throughput: async () => throughputReport(await measureThroughput(built, { rounds, sagas, atOnce })),
+    waiting: async () => waitingReport(await measureWaiting(built, sagas)),
+    growth: async () => growthReport(await measureGrowth(built, sagas)),
+  }[part]();
   console.log(`\n${report}\n`);
   if (write) await writeReport(part, report);
 }
@@ -75,9 +77,11 @@ function readArguments() {
       help: { type: 'boolean', default: false },
     },
   });
-  if (!['throughput', 'waiting'].includes(values.part)) throw new ExpectedError(`--part: there is no ${values.part}`);
+  const part = (['throughput', 'waiting', 'growth'] as const).find((name) => name === values.part);
+  if (part === undefined) throw new ExpectedError(`--part: there is no ${values.part}`);
   return {
     ...values,
+    part,
     rounds: whole('rounds', values.rounds),
     sagas: whole('sagas', values.sagas),
     atOnce: values['at-once'].split(',').map((number) => whole('at-once', number)),

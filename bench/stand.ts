@@ -18,6 +18,7 @@ import { createDataConverter } from '../src/security/data-converter';
 import { parsePayloadKeys } from '../src/security/keys';
 import { startPostgres } from '../deploy/stack/postgres';
 import { postgresFolder } from '../deploy/stack/programs';
+import type { Stack } from '../deploy/stack/stack';
 import { startDevServer } from '../scripts/dev-server';
 import { startProcess, type RunningProcess } from '../scripts/processes';
 import { lowPorts } from '../scripts/reachable';
@@ -29,6 +30,8 @@ interface StandOptions {
   staggerMs?: number;
   /** With a PostgreSQL for the journal of a worker of kind `postgres`, where the system has one. @default false */
   postgres?: boolean;
+  /** Temporal and the journal of `postgres` are there; whoever has started it stops it. @default a dev server */
+  stack?: Pick<Stack, 'address' | 'journalUrl' | 'postgres'>;
 }
 
 /**
@@ -49,16 +52,19 @@ export async function closeAllStands(): Promise<void> {
 
 export type Stand = Awaited<ReturnType<typeof startStand>>;
 
-export async function startStand(built: Built, { staggerMs = 0, postgres = false }: StandOptions = {}) {
+export async function startStand(built: Built, { staggerMs = 0, postgres = false, stack }: StandOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'order-saga-bench-'));
   const stub = await startProcess('bench/provider-stub.ts', { STUB_STAGGER_MS: String(staggerMs) });
-  const temporal = await resolveTemporal();
+  const temporal = stack ?? (await resolveTemporal());
   // None where the environment names a server that runs already.
-  const server = temporal.kind === 'cli' ? await startDevServer({ cli: temporal.path, ui: false }) : undefined;
-  const environment = server
-    ? { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'default' }
+  const server =
+    'kind' in temporal && temporal.kind === 'cli' ? await startDevServer({ cli: temporal.path, ui: false }) : undefined;
+  const { address } = stack ?? server ?? {};
+  const environment: Record<string, string> = address
+    ? { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' }
     : Object.fromEntries(Object.entries(process.env).filter(isOfTemporal));
   const database = postgres ? await startDatabase(folder) : undefined;
+  const journalUrl = stack?.journalUrl ?? database?.url;
   const config = readClientConfig({ ...environment, PAYLOAD_ENCRYPTION: 'off' });
   const connection = await Connection.connect(config.temporal.connectionOptions);
   const workers: RunningProcess[] = [];
@@ -91,7 +97,7 @@ export async function startStand(built: Built, { staggerMs = 0, postgres = false
         PROVIDER_PROFILE: join(__dirname, '../sandbox/profile.json'),
         TASK_QUEUE: `bench-${kind}`,
         // Never the one that a user of this machine has.
-        JOURNAL_URL: (kind === 'postgres' && database?.url) || `file:${join(folder, `journal-${kind}.db`)}`,
+        JOURNAL_URL: (kind === 'postgres' && journalUrl) || `file:${join(folder, `journal-${kind}.db`)}`,
         ...(kind === 'encrypted' ? { PAYLOAD_KEYS: payloadKeys } : { PAYLOAD_ENCRYPTION: 'off' }),
       });
       workers.push(worker);

@@ -1,8 +1,8 @@
 /** Prints into docs/settings.md the default of each setting and its bounds, as the schemas of src/config have them. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { codecServerSettings } from '../src/config/codec-server';
 import { journalSettings } from '../src/config/journal';
-import { boundsOf, variablesOf } from '../src/config/settings';
+import { variablesOf } from '../src/config/settings';
 import { workerSettings } from '../src/config/worker';
 
 const programs = [workerSettings, journalSettings, codecServerSettings];
@@ -14,6 +14,15 @@ function defaultOf(schema: z.ZodType): string {
   if (!success) return 'required';
   const value = data as string | number | boolean | object | undefined;
   return typeof value === 'object' ? Object.values(value).join('host' in value ? ':' : ',') : String(value ?? '');
+}
+
+/** The least and the most of its numbers, in words: as the meta of its kind has them, below a default. */
+export function boundsOf(schema: z.ZodType): string {
+  const bounds = schema.meta()?.['bounds'];
+  if (typeof bounds === 'string') return bounds;
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodOptional
+    ? boundsOf(schema.unwrap() as z.ZodType)
+    : '';
 }
 
 /** @returns the page, where a line ``- `NAME` (default; bounds): meaning`` is of a setting, or of several alike */

@@ -42,9 +42,7 @@ async function main(): Promise<void> {
   const open: (() => unknown)[] = [() => health?.close()];
   try {
     installRuntime(log, config.metricsAddress);
-    const connection = await connectToTemporal(config, (message) => {
-      log.warn(message);
-    });
+    const connection = await connectToTemporal(config, (message) => log.warn(message));
     open.unshift(() => connection.close());
     const { tracesEndpoint: endpoint } = config;
     // The library is loaded only where traces are wanted.

@@ -1,6 +1,7 @@
 /** A saga reads and writes the journal beside its effects. None of these calls the provider. */
 import type { Begin } from '../journal/acquire';
 import { Context, log } from '@temporalio/activity';
+import { correctedBy } from '../domain/corrections';
 import { differences } from '../domain/differences';
 import type { JournalCursor, Placement, Unwritten } from '../domain/effects';
 import { describeHolder } from '../domain/hold';
@@ -202,7 +203,7 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
     }),
 
     /**
-     * Writes a person's correction of the request, for this run and every later one of the reference. A second call
+     * Writes a correction of the request, by a person or by the request itself, for this run and every later one of the reference. A second call
      * changes nothing, and neither does a call after the pivot was placed, or may have been.
      */
     writeCorrection: ofSaga(
@@ -212,6 +213,13 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
         return { how, notNow: await notNow(saga) };
       },
     ),
+
+    /** Looks whether the request, so corrected, would be refused at the prices of now. Writes nothing. @returns why */
+    judgeCorrection: ofSaga('read', async ({ correction }: { correction: unknown }, { saga }) => {
+      const request = await journal.correctedRequest(saga);
+      const judged = await notNow(saga, request && correctedBy([correction], saga.workflow, request));
+      return judged && judged.how !== 'asks' ? judged.why : undefined;
+    }),
 
     /** Writes a person's yes before a pivot, with the terms that the person read. A second call changes nothing. */
     writeApproval: ofSaga('mutate', ({ retry: _, ...approval }: CallContext & Approval, { saga }) =>

@@ -8,7 +8,6 @@ import { workflowIdOf } from '../domain/identity';
 import { metrics } from '../domain/metrics';
 import { webUiAt } from '../domain/web-ui';
 import {
-  asksForAccount,
   deliveryDelays,
   deliverSignal,
   notifyWorkflow,
@@ -107,8 +106,8 @@ export async function handOver(
   const { info, client } = Context.current();
   const { saga, run: runId, workflow } = sagaOf();
   const { reference } = saga;
-  // The request of a clean-up names none.
-  const of = account ?? (asksForAccount(routes) ? await journal.accountOf(saga) : undefined);
+  // The request of a clean-up names none. It is looked up where it can make a difference.
+  const of = account ?? (routes.some(({ accounts }) => accounts) ? await journal.accountOf(saga) : undefined);
   const workflowId = workflowIdOf(workflow, reference);
   const run = { namespace: info.namespace, workflowId, runId };
   const link = webUiAt(webUiUrl, info.namespace)?.run(run);

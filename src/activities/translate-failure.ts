@@ -1,9 +1,11 @@
 /**
- * The only place that decides "retry or not": it makes one named failure of what a room threw, the call's kind and its
- * budget. Workflows decide by that name and obey `retryInMs`; they never see a status. docs/failures.md has the table.
+ * Makes one named failure of what a room threw, the call's kind and its budget, and decides whether it is made again.
+ * Workflows decide by that name and obey `retryInMs`. docs/failures.md has the table. A lost worker, and a call that is
+ * still under way, are seen elsewhere (`src/saga/attempts.ts`, `effect.ts`).
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { mayEndByTime, type CallFailure, type CallFailureName } from '../domain/failures';
+import type { Refusal } from '../domain/profile';
 import { JournalUnavailable, JournalUnreadable } from '../journal/database/errors';
 import { ProviderFailure } from '../provider/errors';
 import type { ActivitySettings, CallKind, RetryBudget } from './settings';
@@ -68,7 +70,7 @@ export function translateFailure(
   });
 }
 
-type Facts = CallFailure & { retryAfterMs?: number | undefined; declared?: boolean | undefined };
+type Facts = CallFailure & { retryAfterMs?: number | undefined; declared?: Refusal['means'] | undefined };
 
 /** @returns undefined for an error that is not a failure of a call, but a mistake of ours */
 export function callFailureOf(error: unknown, kind: CallKind, settings: ActivitySettings): Facts | undefined {

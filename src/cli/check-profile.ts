@@ -49,7 +49,7 @@ function findingsOf({ call, status, body }: RecordedAnswer, path: string, profil
   const what = `${path}: ${call}, ${status}`;
   const text = typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
   const answer = decoded({ answered: true, status, headers: {}, body: Buffer.from(text) });
-  const asked = { name: call, kind: kindOf(call), endpoint: call, response: responses[call as 'add'] };
+  const asked = { name: call, kind: kindOf[call], endpoint: call, response: responses[call as 'add'] };
   const nothing = pointersOf(call, status, profile)
     .filter(([, pointer]) => valuesAt(pointer, answer.json).length === 0)
     .map(([name, pointer]) => look(what, `${name}: ${pointer} finds nothing`));

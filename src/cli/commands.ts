@@ -15,8 +15,9 @@ import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { referenceIn, type CommandResult, type CommandContext, type OfWorkflow, type Attribution } from './define';
 import { endOf, stateOf, statusOf, statusOfCancelled, type Ending } from './ending';
+import { Live } from './live';
 import { readJson, readRequest } from './read-request';
-import { Watching, watchingOn } from './watching';
+import { Watching } from './watching';
 
 export async function start(
   context: CommandContext,
@@ -84,9 +85,7 @@ export async function watch(
     return following(context, found, async (watching) => {
       const toEnd = async (saga: SagaHandle) => {
         const { workflowId } = saga;
-        const onProgress = (progress: ProgressView) => {
-          printer.documentLine({ workflowId, progress });
-        };
+        const onProgress = (progress: ProgressView) => printer.documentLine({ workflowId, progress });
         const { ending, latest } = await watching.follow(saga, { throughWaits, onProgress });
         printer.documentLine(documentOf(saga, latest, ending));
         return statusOf(ending);
@@ -137,8 +136,7 @@ export async function cancel(
     }
     printer.line(`${saga.workflowId}: cancellation is requested`);
     if (!wait) return { document: { ...identityOf(saga), cancelRequested: true } };
-    const { ending, document } = await followed(context, saga);
-    return { document, status: statusOfCancelled(ending) };
+    return followToEnd(context, saga, statusOfCancelled);
   });
 }
 
@@ -147,23 +145,20 @@ async function withSaga(reference: string, options: OfWorkflow, work: (saga: Sag
   return withSagas(async (sagas) => work(await sagas.get(named.reference, named.workflow)));
 }
 
-export async function followToEnd(context: Following, saga: SagaHandle): Promise<CommandResult> {
-  const { ending, document } = await followed(context, saga);
-  return { status: statusOf(ending), document };
-}
-
 type Following = Pick<CommandContext, 'printer' | 'onLeave'>;
 
-function followed(context: Following, saga: SagaHandle): Promise<{ ending: Ending; document: object }> {
+export function followToEnd(context: Following, saga: SagaHandle, statusIn = statusOf): Promise<CommandResult> {
   return following(context, [saga], async (watching) => {
     const { ending, latest } = await watching.follow(saga);
-    return { ending, document: documentOf(saga, latest, ending) };
+    return { status: statusIn(ending), document: documentOf(saga, latest, ending) };
   });
 }
 
 /** Who leaves may think that the sagas end with the command. */
 function following<T>({ printer, onLeave }: Following, sagas: SagaHandle[], work: (watching: Watching) => Promise<T>) {
-  const watching = watchingOn(printer, sagas.length > 1);
+  const { screen } = printer;
+  // In place, where a person watches a terminal.
+  const watching = new Watching(printer, screen && new Live(screen), sagas.length > 1);
   onLeave?.((signal) => {
     watching.close();
     if (signal === 'SIGPIPE') return;
@@ -173,9 +168,7 @@ function following<T>({ printer, onLeave }: Following, sagas: SagaHandle[], work
       printer.toStderr(`  order-saga cancel ${workflowId} --by you --note 'why'`);
     }
   });
-  return work(watching).finally(() => {
-    watching.close();
-  });
+  return work(watching).finally(() => watching.close());
 }
 
 function identityOf({ workflowId, reference, workflow, runId, existing }: SagaHandle) {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
 import { checkReference } from '../client/checked';
 import { readWorkflowId, type WorkflowName } from '../domain/identity';
+import { isFilled } from '../domain/values';
 import { exitStatus } from './exit-status';
 import type { Printer } from './print';
 
@@ -81,6 +82,6 @@ export function saying(parent: Command, usage: string, does: string, action: Act
 }
 
 export function filled(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  if (!isFilled(text)) throw new InvalidArgumentError('It must have letters or digits.');
   return text;
 }

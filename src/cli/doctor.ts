@@ -3,7 +3,7 @@ import { lookIfTheyGoOn, missingAttributes, type SagaRow } from '../client/saga-
 import { pollersOf } from '../client/workers';
 import { noHighWaterMark, readClientConfig, readWorkerConfig, SettingsError, settingsGiven } from '../config';
 import { describeHolder } from '../domain/hold';
-import { tryOr } from '../domain/ignore-errors';
+import { ignoreErrors, tryOr } from '../domain/ignore-errors';
 import { inWords } from '../domain/times';
 import { whyTooOld, whyUnsafe } from '../domain/server-version';
 import type { OrderSagaClient } from '../client/client';
@@ -37,22 +37,17 @@ const ofClient = look(
 
 /** @param server one of ours */
 async function ofProvider(server: number | undefined): Promise<Found[]> {
-  try {
-    return [await lookAtProvider(server)];
-  } catch (error) {
-    // Said before.
-    if (error instanceof SettingsError) return [];
-    throw error;
-  }
+  // Settings that are wrong were said before.
+  const found = await lookAtProvider(server).catch(ignoreErrors(SettingsError));
+  return found === undefined ? [] : [found];
 }
 
 function ofSettings(): Found[] {
   const what = 'settings of a worker';
   try {
     const { journal } = readWorkerConfig();
-    const started = ok(what, 'a worker would start with them');
-    if (journal.witnessFile !== undefined) return [started];
-    return [started, look('a restored journal', noHighWaterMark, 'give each worker a file on a disk of its own')];
+    const mark = look('a restored journal', noHighWaterMark, 'give each worker a file on a disk of its own');
+    return [ok(what, 'a worker would start with them'), ...(journal.witnessFile === undefined ? [mark] : [])];
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     const then = `set them as docs/settings.md says: ${error.problems.join('; ')}`;
@@ -91,10 +86,9 @@ async function ofServer({ temporal }: OrderSagaClient, address: string): Promise
 }
 
 async function ofSearchAttributes({ temporal }: OrderSagaClient): Promise<Found> {
-  const what = 'search attributes';
   const missing = await missingAttributes(temporal);
-  if (missing.length === 0) return ok(what, 'all are there');
-  return wrong(what, `lacks ${missing.join(', ')}`, 'start a worker: it adds them, or says how');
+  if (missing.length === 0) return ok('search attributes', 'all are there');
+  return wrong('search attributes', `lacks ${missing.join(', ')}`, 'start a worker: it adds them, or says how');
 }
 
 /** A poll lasts a minute: who polls is seen at least so often. */
@@ -139,10 +133,9 @@ async function ofRunning(sagas: OrderSagaClient): Promise<Found> {
 }
 
 async function ofHold(sagas: OrderSagaClient): Promise<Found> {
-  const what = 'new sagas';
   const hold = await sagas.holding();
-  if (hold === undefined) return ok(what, 'begin');
-  return look(what, `are ${describeHolder(hold)}`, 'order-saga hold off lets them begin');
+  if (hold === undefined) return ok('new sagas', 'begin');
+  return look('new sagas', `are ${describeHolder(hold)}`, 'order-saga hold off lets them begin');
 }
 
 async function ofWaiting(sagas: OrderSagaClient): Promise<Found> {

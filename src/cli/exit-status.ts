@@ -41,7 +41,7 @@ export class UsageError extends Error {
 }
 
 /** The first that fits counts. */
-const outputs: [of: abstract new (...args: never[]) => Error, status: number, advice?: string][] = [
+const outputs: readonly (readonly [of: abstract new (...args: never[]) => Error, status: number, advice?: string])[] = [
   [
     NoConnectionError,
     exitStatus.noConnection,
@@ -51,8 +51,10 @@ const outputs: [of: abstract new (...args: never[]) => Error, status: number, ad
   [NoWorkerError, exitStatus.noConnection],
   [NotCheckedError, exitStatus.noConnection],
   [JournalUnavailable, exitStatus.noConnection, '. JOURNAL_URL says where it is'],
+  ...[OrderSagaError, UsageError, UnreadableJson, SettingsError, JournalSchemaError, JournalUnreadable].map(
+    (of) => [of, exitStatus.refused] as const,
+  ),
 ];
-const refusals = [OrderSagaError, UsageError, UnreadableJson, SettingsError, JournalSchemaError, JournalUnreadable];
 
 /** @returns lines for a person, and a document for `--json` */
 export function errorOutputOf(error: unknown): { status: number; lines: string[]; document: object } {
@@ -71,7 +73,6 @@ export function errorOutputOf(error: unknown): { status: number; lines: string[]
     return { status: exitStatus.noConnection, lines: [`Temporal cannot answer: ${said}`], document };
   }
   const [, status, advice = ''] = outputs.find(([of]) => error instanceof of) ?? [];
-  if (status !== undefined) return { status, lines: [message + advice], document };
-  if (refusals.some((of) => error instanceof of)) return { status: exitStatus.refused, lines: [message], document };
-  return { status: exitStatus.broken, lines: [stack], document };
+  if (status === undefined) return { status: exitStatus.broken, lines: [stack], document };
+  return { status, lines: [message + advice], document };
 }

@@ -83,7 +83,7 @@ function ageOf({ waitingSince }: Pick<InboxRow, 'waitingSince'>): string {
 export const holdOn = asking(withSagas, async (sagas, { printer }, { by, note }: Attribution) => {
   const { existing } = await sagas.hold({ by, note });
   const hold = await sagas.holding();
-  const state = hold === undefined ? 'not held any more: the hold was released meanwhile' : describeHold(hold);
+  const state = hold ? describeHold(hold) : 'not held any more: the hold was released meanwhile';
   printer.line(`new sagas are ${state}${existing ? ': that hold was on before, and is not changed' : ''}`);
   return { document: { hold, existing } };
 });
@@ -103,19 +103,18 @@ export const holdStatus = asking(withSagas, async (sagas, { printer }) => {
   return { document: { hold, held } };
 });
 
-interface Again {
-  route?: string;
-}
-
-export const notifyAgain = asking(withSagas, async (sagas, { printer }, saga: string | undefined, { route }: Again) => {
-  const sent = await sagas.notifyAgain({ saga, route });
-  if (sent.length === 0) printer.line('nothing was given up that is not sent again already');
-  for (const { route, workflowId, types, unreadable } of sent) {
-    if (unreadable === undefined) printer.line(`${route} is told of ${workflowId}: ${types.join(', ')}`);
-    else printer.toStderr(`${route} is not told of ${workflowId}: what was given up is ${unreadable}`);
-  }
-  return { document: sent, status: sent.some(({ unreadable }) => unreadable) ? exitStatus.refused : exitStatus.done };
-});
+export const notifyAgain = asking(
+  withSagas,
+  async (sagas, { printer }, saga: string | undefined, { route }: { route?: string }) => {
+    const sent = await sagas.notifyAgain({ saga, route });
+    if (sent.length === 0) printer.line('nothing was given up that is not sent again already');
+    for (const { route, workflowId, types, unreadable } of sent) {
+      if (unreadable === undefined) printer.line(`${route} is told of ${workflowId}: ${types.join(', ')}`);
+      else printer.toStderr(`${route} is not told of ${workflowId}: what was given up is ${unreadable}`);
+    }
+    return { document: sent, status: sent.some(({ unreadable }) => unreadable) ? exitStatus.refused : exitStatus.done };
+  },
+);
 
 /** For an operator who looks at a list, and may not know why nothing begins. */
 async function reportHold(printer: Printer, sagas: OrderSagaClient): Promise<void> {

@@ -1,5 +1,5 @@
 /** The command line: which commands there are, and what they take. */
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { workflowIdOf, workflowNames, type WorkflowName } from '../domain/identity';
 import { decisionNames } from '../domain/decisions';
 import { inboxGroupings, inboxRowsMax, listedStates, waitKinds } from '../domain/progress';
@@ -155,6 +155,7 @@ function addManyCommands(program: Command, load: Loading): void {
   const prints = 'print a line for each saga that waits: fill in the decisions, for decide-many --lines';
   command(program, 'questions', prints, ofMany('questions'))
     .option('--where <FILTER>', 'a list filter of Temporal: SagaState="outcome-unknown"')
+    .option('--export <FILE>', 'the provider’s own list of orders: fill in those that it has, each once')
     .option('--limit <NUMBER>', 'how many, the longest waiting first', whole(1, decisionsMax), decisionsMax);
 }
 
@@ -217,6 +218,11 @@ function addPurchases(program: Command, load: Loading): void {
     .option('--account <ID>', 'only for this account')
     .option('--since <TIME>', from, moment)
     .option('--until <TIME>', 'sent before then (a day: before its midnight in UTC)', moment)
+    .addOption(
+      new Option('--export <FILE>', 'compare orders with the provider’s own list (status 4: they differ)').conflicts([
+        ...['outcome', 'server', 'format'],
+      ]),
+    )
     .addOption(new Option('--outcome <NAME>', 'only what has become this').choices(fates))
     .option('--server <OBJECT_ID>', 'only what has brought this server', objectId)
     .addOption(new Option('--format <NAME>', 'how it is printed').choices(['table', 'json', 'csv']).default('table'));
@@ -260,13 +266,7 @@ function addServerCommands(program: Command, load: Loading): void {
 function ofWorkflow(): Option {
   // The words with which workflow ids begin.
   const names = new Map(workflowNames.map((name) => [workflowIdOf(name, '').replace('/', ''), name]));
-  const words = [...names.keys()].join(', ');
-  return new Option(
-    '--workflow <NAME>',
-    `needed where several workflows use the same reference (choices: ${words})`,
-  ).argParser((word): WorkflowName => {
-    const name = names.get(word);
-    if (name === undefined) throw new InvalidArgumentError(`Allowed choices are ${words}.`);
-    return name;
-  });
+  const option = new Option('--workflow <NAME>', 'needed where several workflows use the same reference');
+  const { parseArg: choose } = option.choices([...names.keys()]);
+  return option.argParser((word) => names.get(choose?.(word, '') ?? ''));
 }

@@ -6,7 +6,7 @@ import type { WorkflowName } from '../domain/identity';
 import type { ProgressView, Waiting } from '../domain/progress';
 import { inWords } from '../domain/times';
 import { describeEnding, endOf, type Ending } from './ending';
-import { describeStep, Live } from './live';
+import { describeStep, type Live } from './live';
 import type { Printer } from './print';
 import { withAge } from './units';
 
@@ -92,12 +92,6 @@ export class Watching {
     this.shown.set(what, text);
     return !isSame;
   }
-}
-
-/** In place, where a person watches a terminal. */
-export function watchingOn(printer: Printer, manySagas = false): Watching {
-  const { screen } = printer;
-  return new Watching(printer, screen && new Live(screen), manySagas);
 }
 
 function describeWait(waiting: Waiting, workflow: WorkflowName, workflowId: string): string[] {

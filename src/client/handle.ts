@@ -2,28 +2,27 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
   WorkflowFailedError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
   type WorkflowExecutionDescription,
   type WorkflowHandle,
 } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
-import { cancellationSchema, type Cancellation, type DecisionName } from '../domain/decisions';
+import {
+  cancellationSchema,
+  cancelledBySignal,
+  decisionRefused,
+  type Cancellation,
+  type DecisionName,
+} from '../domain/decisions';
 import type { Deed } from '../domain/deeds';
 import { workflowIdOf, type WorkflowName } from '../domain/identity';
 import type { Milestone, ProgressView, Reached } from '../domain/progress';
 import type { Report, ResultOf } from '../domain/results';
 import { holdsSecret } from '../domain/secrets';
 import { check } from '../domain/validation';
-import {
-  describeRun,
-  grpcCodeOf,
-  grpcCodes,
-  grpcDetailsOf,
-  isOpen,
-  requestCancel,
-  sayWhoCancels,
-  whyNotTaken,
-} from '../temporal/service';
+import { describeRun, grpcCodeOf, grpcCodes, grpcDetailsOf, isOpen, requestCancel } from '../temporal/service';
 import { deedsOf } from '../temporal/deeds';
 import { sagaAttributes } from '../temporal/search-attributes';
 import { checkDecision, valueOf } from './checked';
@@ -156,14 +155,21 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
           this.latest.executeUpdate<DecisionTaken, [unknown]>(name, { args: [body], updateId }),
         );
       } catch (error) {
-        const { outcome, why } = whyNotTaken(error);
-        if (outcome === 'gone') throw new UnknownReferenceError(this.workflowId);
-        if (outcome === 'unanswered') {
-          throw await this.noWorker(' The progress will show whether the decision was taken');
-        }
-        throw new DecisionRefusedError(name, why, outcome === 'movedOn');
+        throw await this.whyNotTaken(name, error);
       }
     });
+  }
+
+  /** @returns the error of the decision; the same one, where it says nothing about that */
+  private async whyNotTaken(name: DecisionName, error: unknown): Promise<unknown> {
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
+      return this.noWorker(' The progress will show whether the decision was taken');
+    if (!(error instanceof WorkflowUpdateFailedError)) return error;
+    const { type, details } = error.cause instanceof ApplicationFailure ? error.cause : {};
+    // It ended in the moment in which it would have taken it.
+    if (type === 'AcceptedUpdateCompletedWorkflow') return new UnknownReferenceError(this.workflowId);
+    const { movedOn = false } = (details?.[0] ?? {}) as { movedOn?: boolean };
+    return new DecisionRefusedError(name, error.cause?.message ?? error.message, type === decisionRefused && movedOn);
   }
 
   /**
@@ -200,8 +206,10 @@ export class SagaHandle<W extends WorkflowName = WorkflowName> {
     // A server may take the request for a run that has ended, and do nothing.
     if (!isOpen(await this.describe())) throw new SagaEndedError(this.workflowId);
     await this.unlessEnded(async () => {
+      // The words belong to the cancellation of this reason: any other one does not get them.
+      const reason = said && randomUUID();
       // Before it, so that no report is written without it.
-      const reason = said && (await sayWhoCancels(this.latest, said));
+      if (reason !== undefined) await this.latest.signal(cancelledBySignal, { ...said, token: reason });
       if (said?.question !== undefined && (await this.progress()).waiting?.id !== said.question) {
         throw new DecisionRefusedError('cancel', `question ${said.question} is not the one that waits now`, true);
       }

@@ -81,18 +81,9 @@ function addTo(groups: Groups, saga: WaitingSaga, by: InboxGrouping): void {
 }
 
 /** The name of a saga's group, and the filter that finds only its sagas. */
-function groupOf({ kind, step, account, failure }: WaitingSaga, by: InboxGrouping) {
-  switch (by) {
-    case 'kind':
-      return { name: kind, only: is('state', kind) };
-    case 'step': {
-      // One for each item or server: by their number they would be as many as the sagas.
-      const name = step.replace(/-\d+$/, '-*');
-      return { name, only: isStep(name) };
-    }
-    case 'account':
-      return { name: account ?? '(none)', only: is('account', account) };
-    case 'failure':
-      return { name: failure ?? '(none)', only: is('failure', failure) };
-  }
+function groupOf(saga: WaitingSaga, by: InboxGrouping) {
+  if (by !== 'step') return { name: saga[by] ?? '(none)', only: is(by === 'kind' ? 'state' : by, saga[by]) };
+  // One for each item or server: by their number they would be as many as the sagas.
+  const name = saga.step.replace(/-\d+$/, '-*');
+  return { name, only: isStep(name) };
 }

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { isLoopback } from '../domain/loopback';
 import { hasKeys, isKeyPair, requireHttps } from './checks';
+import { clientSettings } from './client';
 import { readerOf } from './environment';
-import { callerTokens, fileText, flag, listenAddress, origins, payloadKeys, text } from './parsers';
+import { callerTokens, fileText, flag, listenAddress, origins, text } from './parsers';
 import { from, fromTextOrFile, readSettings, requireTogether, type Environment } from './settings';
 
 export const codecServerSettings = z.object({
   address: from('CODEC_ADDRESS', listenAddress(0).default({ host: '127.0.0.1', port: 8088 })),
-  keys: fromTextOrFile('PAYLOAD_KEYS', payloadKeys.optional()),
+  keys: clientSettings.shape.payloadKeys,
   tokens: fromTextOrFile('CODEC_TOKEN', callerTokens.default([])),
   tls: z.object({
     cert: from('CODEC_TLS_CERT_FILE', fileText.optional()),

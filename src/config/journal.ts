@@ -4,8 +4,9 @@ import { z } from 'zod';
 import { tryOr } from '../domain/ignore-errors';
 import type { JournalAddress } from '../journal/database/dialects';
 import { isLoopback } from '../domain/loopback';
+import { clientSettings } from './client';
 import { readerOf } from './environment';
-import { given, oneOf, parsedBy, payloadKeys } from './parsers';
+import { given, oneOf, parsedBy } from './parsers';
 import { from, fromTextOrFile, readSettings, readText, type Environment } from './settings';
 
 export type JournalConfig = NonNullable<ReturnType<typeof readJournal>>;
@@ -32,8 +33,7 @@ export const noHighWaterMark =
 
 /** For programs that use the journal only: by default this machine's own file. */
 export const readJournalConfig = readerOf((env, problems) => {
-  const keys = z.object({ payloadKeys: fromTextOrFile('PAYLOAD_KEYS', payloadKeys.optional()) });
-  const sealing = readSettings(keys, env, problems);
+  const sealing = readSettings(clientSettings.pick({ payloadKeys: true }), env, problems);
   const journal = readJournal(env, 'localhost', problems);
   return sealing && journal && { ...journal, ...sealing };
 });

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseJson } from '../domain/json';
 import { routesSchema } from '../domain/notifications';
@@ -7,17 +6,11 @@ import { from, fromTextOrFile } from './settings';
 
 /** A host name, an address, or a range of addresses. */
 const inner = listOf((one) => {
-  const isName = isIP(one) === 0 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(one) && /[a-z]/i.test(one);
-  return isName || isRange(one);
+  const isName = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(one) && /[a-z]/i.test(one);
+  return isName || z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]).safeParse(one).success;
 }, 'must be host names, addresses or ranges, like hooks.internal, 10.1.2.3, 10.1.0.0/16').transform((all) =>
   all.map((one) => one.toLowerCase()),
 );
-
-function isRange(text: string): boolean {
-  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const most = { 4: 32, 6: 128 }[isIP(address)];
-  return most !== undefined && (bits === undefined || Number(bits) <= most);
-}
 
 const like = 'must be like [{"name":"ops","url":"https://…","secret":"webhook-ops"}], and';
 const routes = parsedBy(given, ({ text }) => parseJson(text, like)).pipe(z.lazy(routesSchema));

@@ -5,13 +5,14 @@ import { isCurrencyCode, priceKey, type PriceList } from '../domain/prices';
 import { describeProblems, problemsOf } from '../domain/problems';
 
 const id = () => z.int('must be a whole number').positive('must be above 0');
-const cycle = () => z.literal([1, 3, 12], 'must be 1, 3 or 12');
-/** No sum of such prices is infinite: JSON would make nothing of it, which no guard is below. */
-const price = () =>
-  z
+const priced = () => ({
+  billing_cycle: z.literal([1, 3, 12], 'must be 1, 3 or 12'),
+  /** No sum of such prices is infinite: JSON would make nothing of it, which no guard is below. */
+  price: z
     .number('must be a number that has at most 15 digits')
     .nonnegative('must not be negative')
-    .max(1_000_000_000, 'must be at most 1000000000');
+    .max(1_000_000_000, 'must be at most 1000000000'),
+});
 
 /** Prices are for one billing cycle: of one server of a plan, and of 1 in an add-on's `additional_value`. */
 const priceListSchema = z.strictObject({
@@ -19,8 +20,8 @@ const priceListSchema = z.strictObject({
     .string('must be a currency, like USD')
     .refine(isCurrencyCode, 'must be a currency, like USD')
     .transform((text) => text.toLowerCase()),
-  plans: z.array(z.strictObject({ plan_id: id(), billing_cycle: cycle(), price: price() })),
-  addons: z.array(z.strictObject({ id: id(), billing_cycle: cycle(), price: price() })).default([]),
+  plans: z.array(z.strictObject({ plan_id: id(), ...priced() })),
+  addons: z.array(z.strictObject({ id: id(), ...priced() })).default([]),
 });
 
 /** @throws Error that says which entry is wrong */

@@ -7,7 +7,9 @@ import type { Environment } from './settings';
  * @param problems gets a sentence where it is no address. It does not repeat it: there may be a password in it
  */
 export function proxyFor(baseUrl: string, env: Environment, problems: string[]): string | undefined {
-  const [forHttps, forHttp, noProxy] = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].map((name) => valueOf(env, name));
+  const [forHttps, forHttp, noProxy] = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].map(
+    (name) => env[name.toLowerCase()]?.trim() || env[name]?.trim() || undefined,
+  );
   if (!URL.canParse(baseUrl)) return undefined;
   const { protocol, hostname, port } = new URL(baseUrl);
   const [name, proxy, standardPort] =
@@ -19,10 +21,6 @@ export function proxyFor(baseUrl: string, env: Environment, problems: string[]):
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   problems.push(`${name}: must be the address of a proxy, http://… or https://…`);
   return undefined;
-}
-
-function valueOf(env: Environment, name: string): string | undefined {
-  return env[name.toLowerCase()]?.trim() || env[name]?.trim() || undefined;
 }
 
 /** Names, with those below them; with a port, only that port; `*` for all. */

@@ -65,15 +65,6 @@ export interface Given {
   file: string | undefined;
 }
 
-/** The least and the most of its numbers, in words: as the meta of its kind has them, below a default. */
-export function boundsOf(schema: z.ZodType): string {
-  const bounds = schema.meta()?.['bounds'];
-  if (typeof bounds === 'string') return bounds;
-  return schema instanceof z.ZodDefault || schema instanceof z.ZodOptional
-    ? boundsOf(schema.unwrap() as z.ZodType)
-    : '';
-}
-
 const variableOf = (schema: z.ZodType) => String(schema.meta()?.['variable']);
 
 /** Each variable from which a program's settings are read, with what it must be. */

@@ -8,16 +8,12 @@
 import { z } from 'zod';
 import { lazy } from './lazy';
 import { foundServersSchema } from './requests';
+import { isFilled } from './values';
 
 const wellFormed = (given: string) => given.toWellFormed();
 const text = () => z.string('must be a string').overwrite(wellFormed);
 const note = () => text().optional();
-const filled = (why: string) =>
-  z
-    .string(why)
-    .overwrite(wellFormed)
-    // Not only blanks, nor what nobody sees.
-    .refine((given) => /[\p{L}\p{N}]/u.test(given), why);
+const filled = (why: string) => z.string(why).overwrite(wellFormed).refine(isFilled, why);
 const by = () => filled('is required: who you are');
 const evidence = () => filled('is required: say how you know');
 const named = () => z.string('is required: the id of the question that you answer');

@@ -9,7 +9,8 @@ export const owners = ['provider', 'journal', 'Temporal', 'us', 'us or the provi
 export type Owner = (typeof owners)[number];
 
 /**
- * The first ones come from the provider room; the next ones are decided on our side, and nothing was sent then.
+ * The first ones come from the provider room; the next ones are decided on our side, and nothing was sent then, but perhaps by a worker
+ * that was lost.
  *
  * `outcome`, which the journal gets: `not-done` where the provider has surely done nothing for the call; after any other
  * failure nobody knows.
@@ -114,6 +115,8 @@ export interface CallFailure {
   takesClear?: true;
   /** For a refusal: by the setting, a person is asked where the request does not decide that. */
   asks?: true;
+  /** For a refusal: declared to mean that it is sold out; and no earlier call may have made it. */
+  soldOut?: true;
 }
 
 /** A person is asked about this pivot. */

@@ -4,7 +4,7 @@
  */
 import { cutWell } from './markdown';
 import { inWords } from './times';
-import { isRecord } from './values';
+import { isFilled, isRecord } from './values';
 
 /** Its type, and its id: Temporal never runs two of one id. */
 export const holdWorkflow = 'hold';
@@ -26,8 +26,8 @@ export interface Hold extends HoldWords {
 export function readHoldWords(given: unknown): HoldWords {
   const { by, note } = isRecord(given) ? given : {};
   return {
-    ...(typeof by === 'string' && by.trim() !== '' ? { by: cutWell(by, 200) } : {}),
-    ...(typeof note === 'string' && note.trim() !== '' ? { note: cutWell(note, 500) } : {}),
+    ...(typeof by === 'string' && isFilled(by) ? { by: cutWell(by, 200) } : {}),
+    ...(typeof note === 'string' && isFilled(note) ? { note: cutWell(note, 500) } : {}),
   };
 }
 

@@ -63,8 +63,9 @@ function inside(value: unknown, path: readonly PropertyKey[]): Problem[] {
     // zod leaves it out without a word.
     if (key === '__proto__') return [{ field: nameOfField(at), message: 'cannot be the name of a field' }];
     const max = Object.hasOwn(lengthsMax, key) ? lengthsMax[key] : undefined;
-    if (max === undefined || lengthOf(inner) <= max) return inside(inner, at);
     const unit = typeof inner === 'string' ? 'characters' : 'entries';
+    const isLong = (typeof inner === 'string' || Array.isArray(inner)) && max !== undefined && inner.length > max;
+    if (!isLong) return inside(inner, at);
     return [{ field: nameOfField(at), message: `must not have more than ${max} ${unit}` }];
   });
 }
@@ -72,10 +73,6 @@ function inside(value: unknown, path: readonly PropertyKey[]): Problem[] {
 /** Input that came through Temporal always is. Other values would be refused or changed on the way there. */
 function isJson(value: unknown): boolean {
   return typeof value === 'number' ? Number.isFinite(value) : !['bigint', 'function', 'symbol'].includes(typeof value);
-}
-
-function lengthOf(value: unknown): number {
-  return typeof value === 'string' || Array.isArray(value) ? value.length : 0;
 }
 
 function isObject(value: unknown): value is object {

@@ -17,7 +17,7 @@ import { webhookSecretPrefix } from './secrets';
 /**
  * - `waiting`: a saga asks a person.
  * - `reminder`: it still does.
- * - `settled`: that wait is over: by a decision, or because the saga was cancelled or failed meanwhile.
+ * - `settled`: that wait is over: by a decision, by a try of its own, or because the saga was cancelled or failed.
  * - `placed`, `servers`, `protected`: it has come to that {@link milestones | milestone}.
  * - `ended`: the saga has ended.
  */
@@ -50,7 +50,7 @@ const saidSchema = lazy(() =>
     failure: z.enum(callFailureNames).optional(),
     /** How many reminders of this question there were, this one included. */
     reminders: z.int().optional(),
-    /** With `settled`. Absent where no decision was taken: the saga was cancelled, or failed. */
+    /** With `settled`. Absent where no decision was taken: see there. */
     decision: z.enum(decisionNames).optional(),
     /** Their object ids, the first hundred, with `servers` and `protected`. */
     vmObjectIds: z.array(z.int()).optional(),
@@ -180,9 +180,4 @@ export function routesOf(
     (kinds === undefined || kind === undefined || kinds.includes(kind)) &&
     (outcomes === undefined || outcome === undefined || outcomes.includes(outcome));
   return routes.filter(takes).map(({ name }) => name);
-}
-
-/** True if an event's account can make a difference. */
-export function asksForAccount(routes: readonly Route[]): boolean {
-  return routes.some(({ accounts }) => accounts !== undefined);
 }

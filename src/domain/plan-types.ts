@@ -29,13 +29,11 @@ export interface ServersOrdered {
   most: number;
 }
 
-interface Counted {
-  plan_type?: string;
-  quantity?: number;
-}
-
 /** A missing quantity is one; an item without a plan type may be servers or not. */
-export function serversOrdered(items: readonly Counted[], planTypes: PlanTypes = {}): ServersOrdered {
+export function serversOrdered(
+  items: readonly { plan_type?: string; quantity?: number }[],
+  planTypes: PlanTypes = {},
+): ServersOrdered {
   const kindOf = (planType: string) =>
     cloudServerPlanTypes.includes(planType) ? 'server' : Object.hasOwn(planTypes, planType) && planTypes[planType];
   let least = 0;

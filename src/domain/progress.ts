@@ -62,7 +62,7 @@ export const stepSchema = z.strictObject({
   id: z.string(),
   title: z.string(),
   status: z.enum(stepStatuses),
-  /** Calls made for this step, its undo included. */
+  /** Attempts of this step, its undo included; one whose worker was lost counts once. */
   attempts: z.int(),
   startedAt: time.optional(),
   endedAt: time.optional(),
@@ -79,7 +79,7 @@ const lastFailureSchema = z.strictObject({
   body: z.string().optional(),
 });
 
-const waitingSchema = z.strictObject({
+export const waitingSchema = z.strictObject({
   /** Each question has its own; a decision names it. */
   id: z.string(),
   kind: z.enum(waitKinds),

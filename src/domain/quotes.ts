@@ -16,14 +16,8 @@ export const quoteSchema = lazy(() =>
 );
 export type Quote = z.infer<ReturnType<typeof quoteSchema>>;
 
-/** For a quote or a purchase. */
+/** For a quote or a purchase. Without a number of seconds its question waits for ever. */
 export type ExpiringRule = 'never' | 'always' | { expiresAfterSeconds?: number };
-
-/** When a question without a decision is rejected; undefined where it waits for ever. */
-export function approvalExpiresInMs(rule: ExpiringRule = 'never'): number | undefined {
-  if (typeof rule === 'string' || rule.expiresAfterSeconds === undefined) return undefined;
-  return rule.expiresAfterSeconds * 1_000;
-}
 
 /** True if an approval of one quote holds for the other: the same price, currency and availability. Dates may move. */
 export function sameTerms(one: Quote, other: Quote): boolean {

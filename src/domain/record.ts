@@ -4,7 +4,7 @@ import { aboutSchema, effectKinds, effectOutcomes } from './effects';
 import { deedSchema } from './deeds';
 import { workflowNames } from './identity';
 import { leftoverSchema, sagaOutcomes } from './outcomes';
-import { decisionRecordSchema, waitKinds } from './progress';
+import { decisionRecordSchema, waitingSchema } from './progress';
 import { reportSchema, serverSchema } from './results';
 import { sagaFailureNames } from './failures';
 
@@ -88,12 +88,7 @@ const recordedCorrectionSchema = decidedSchema.extend({
 export type RecordedCorrection = z.infer<typeof recordedCorrectionSchema>;
 
 /** The run waited for a person. Its times are by the clock of the run. */
-const waitSchema = z.strictObject({
-  /** Of the question. */
-  id: z.string(),
-  kind: z.enum(waitKinds),
-  step: z.string(),
-  since: time,
+const waitSchema = waitingSchema.pick({ id: true, kind: true, step: true, since: true }).extend({
   /** The question's words, with the quote where there is one. Absent where they cannot be decrypted. */
   asked: z.string().optional(),
   /** Absent while it waits, and where its run was ended from outside. */

@@ -5,6 +5,11 @@ export function withoutMarks(text: string): string {
   return text.replace(/^\ufeff/, '').replace(/\r?\n$/, '');
 }
 
+/** For a name or a reason that somebody gives: not only blanks, nor what nobody sees. */
+export function isFilled(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
 /** A JSON object. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -23,8 +23,8 @@ export interface Begin {
  * From here on the reference is open for this run, and only this begin of it may intend calls. A call of an earlier one
  * that stood still, and would be intended now, is refused.
  *
- * A begin that renews the one before it has the next number, and may be made twice: its answer may be lost. Any other
- * one leaves a number out, so that nobody who renews takes it for his own.
+ * A begin that renews number n gets n + 1, and may be made twice, because its answer may be lost. Any other begin gets
+ * n + 2: else a renewal that is made again would take that begin for its own.
  *
  * Ended stays ended: a reference with an ending is not owned again, but by a run that came from a reset and was never
  * seen. A second start, and a run that a restored Temporal has gone back to, are none.

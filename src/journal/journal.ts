@@ -10,8 +10,8 @@
  *                                                   done ──the provider has cancelled it──▶ done, with `cancelled_ms`
  * ```
  *
- * Whatever decides writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite on the file):
- * concurrent calls of one reference decide one after the other.
+ * Whatever decides by what it has read writes the reference's row first, as a lock (in PostgreSQL on the row, in SQLite
+ * on the file). First calls of steps decide nothing, and go side by side (intend.ts).
  */
 import { type Begin, closeByRun, closeCleaned, disown, endingOf, forgetEnding, own, takeAtOnce } from './acquire';
 import { randomUUID } from 'node:crypto';
@@ -106,7 +106,7 @@ interface SealedCorrection {
 }
 
 export interface Corrected extends SealedCorrection {
-  /** Random. */
+  /** Random; of an alternative, its own. */
   id: string;
   run: string;
   step: string;

@@ -1,5 +1,5 @@
 /**
- * A saga's state at the provider, folded from its rows by a pure function, the only one that folds them. A run that begins
+ * A saga's state at the provider, folded from its rows by pure functions. A run that begins
  * or ends, a clean-up, a sweep and the record each select from it.
  */
 import type { About, EffectCall, OpenItem } from '../domain/effects';

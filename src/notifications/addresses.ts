@@ -9,13 +9,9 @@ import ipaddr, { type IPv6 } from 'ipaddr.js';
 import { buildConnector } from 'undici';
 
 /** The address is inside, and no setting allows it. */
-export class InnerAddress extends Error {
-  readonly code = 'INNER_ADDRESS';
+export const innerAddress = 'INNER_ADDRESS';
 
-  constructor() {
-    super('its host has an inner address');
-  }
-}
+const refusal = () => Object.assign(new Error('its host has an inner address'), { code: innerAddress });
 
 /** A host name, which may have any address, or a range of addresses (`10.1.0.0/16`, `127.0.0.1`). */
 export type Allowed = string;
@@ -61,7 +57,7 @@ export function createGuardedConnector(allowed: readonly Allowed[], timeoutMs: n
       lookUp(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
         const outer = error === null ? found.filter(({ address }) => isAllowed(host, address, allowed)) : [];
         const [first] = outer;
-        if (first === undefined) callback(error ?? new InnerAddress(), '', 0);
+        if (first === undefined) callback(error ?? refusal(), '', 0);
         else if (options.all) callback(null, outer);
         else callback(null, first.address, first.family);
       });
@@ -72,7 +68,7 @@ export function createGuardedConnector(allowed: readonly Allowed[], timeoutMs: n
     const { hostname } = options;
     // A host that is an address is not looked up.
     if (isIP(hostname) !== 0 && !isAllowed(hostname, hostname, allowed)) {
-      callback(new InnerAddress(), null);
+      callback(refusal(), null);
       return;
     }
     connect(options, callback);

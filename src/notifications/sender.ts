@@ -2,7 +2,7 @@
 import { Agent, request } from 'undici';
 import type { Notice, Route } from '../domain/notifications';
 import { retryAfterOf } from '../domain/retry-after';
-import { createGuardedConnector, InnerAddress, type Allowed } from './addresses';
+import { createGuardedConnector, innerAddress, type Allowed } from './addresses';
 import { formOf, WrongSecret } from './forms';
 
 export interface SenderOptions {
@@ -76,9 +76,7 @@ function whyRefused(status: number): string | undefined {
 function whyNotAnswered(error: unknown, timeoutMs: number): string {
   const { name, code } = error as { name?: unknown; code?: unknown };
   if (error instanceof WrongSecret) return error.message;
-  if (error instanceof InnerAddress || code === 'INNER_ADDRESS') {
-    return 'its receiver has an inner address, which NOTIFICATION_ALLOW does not name';
-  }
+  if (code === innerAddress) return 'its receiver has an inner address, which NOTIFICATION_ALLOW does not name';
   if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT')
     return `its receiver did not answer in ${timeoutMs} ms`;
   // Without a code it is no fault of the way there.

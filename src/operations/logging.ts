@@ -38,11 +38,8 @@ async function linesForPeople(): Promise<DestinationStream | undefined> {
 
 /** Logs of Temporal's runtime, worker, workflows and activities, in our format. */
 export function temporalLogger(log: Log): Logger {
-  const level = log.level.toUpperCase();
-  const known: LogLevel[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'];
-  return new DefaultLogger(known.find((name) => name === level) ?? 'INFO', ({ level, message, meta }) => {
-    const write = log[level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error'].bind(log);
-    write(fieldsOf((meta ?? {}) as Record<string, unknown>), message);
+  return new DefaultLogger(log.level.toUpperCase() as LogLevel, ({ level, message, meta }) => {
+    log[level.toLowerCase() as Lowercase<LogLevel>](fieldsOf((meta ?? {}) as Record<string, unknown>), message);
   });
 }
 

@@ -87,9 +87,7 @@ export async function createSagaWorker(
   };
   const provider = new ProviderClient({ ...config.provider, onCall });
   const secrets = createSecretResolver(config.secrets);
-  const warn = (message: string): void => {
-    log.warn(message);
-  };
+  const warn = (message: string) => void log.warn(message);
   const { address, failover, witnessFile } = config.journal;
   const witness = witnessFile === undefined ? undefined : new Witness(witnessFile, warn);
   const journal = await openJournal(address, createSealing(config.payloadKeys), { how: failover, warn, witness });

@@ -45,11 +45,16 @@ const patienceMs = 3_000;
 export function startTracing(endpoint: string) {
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: patienceMs });
-  const ids = new Ids();
+  const random = new RandomIdGenerator();
+  /** Of the run whose span starts; its trace id counts only if that span begins a trace. */
+  let given: ReturnType<typeof idsOf> | undefined;
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'order-saga-worker' }),
     spanProcessors: [new BatchSpanProcessor(exporter, { exportTimeoutMillis: patienceMs })],
-    idGenerator: ids,
+    idGenerator: {
+      generateTraceId: () => given?.traceId ?? random.generateTraceId(),
+      generateSpanId: () => given?.spanId ?? random.generateSpanId(),
+    },
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   // Only the trace is read of what a start brings along: no baggage.
@@ -78,8 +83,10 @@ export function startTracing(endpoint: string) {
       ended: {
         fn: ({ workflowType, workflowId, runId, startTime }, start, well) => {
           const options = { startTime, attributes: { workflowId, runId } };
-          const begin = () => tracer.startSpan(`RunWorkflow:${workflowType}`, options, broughtBy(start));
-          end(ids.give(idsOf(runId), begin), well);
+          given = idsOf(runId);
+          const span = tracer.startSpan(`RunWorkflow:${workflowType}`, options, broughtBy(start));
+          given = undefined;
+          end(span, well);
         },
       },
     },
@@ -129,23 +136,4 @@ function insideRun(runId: string, start: Payload | undefined): Context {
 function broughtBy(start: Payload | undefined): Context {
   if (start === undefined) return ROOT_CONTEXT;
   return tryOr(() => propagation.extract(ROOT_CONTEXT, defaultPayloadConverter.fromPayload(start)), ROOT_CONTEXT);
-}
-
-/** Random ids, except for the span of a run. */
-class Ids extends RandomIdGenerator {
-  private given: { traceId: string; spanId: string } | undefined;
-  private readonly random = new RandomIdGenerator();
-
-  /** The ids of the span that `start` starts; the trace id counts only if that span begins a trace. */
-  give<T>(ids: { traceId: string; spanId: string }, start: () => T): T {
-    this.given = ids;
-    try {
-      return start();
-    } finally {
-      this.given = undefined;
-    }
-  }
-
-  override generateTraceId = (): string => this.given?.traceId ?? this.random.generateTraceId();
-  override generateSpanId = (): string => this.given?.spanId ?? this.random.generateSpanId();
 }

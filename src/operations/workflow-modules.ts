@@ -1,3 +1,4 @@
+import { DefaultLogger } from '@temporalio/worker';
 import { failureConverterPathOf } from '../security/data-converter';
 
 /** Paths of the modules that are bundled: for the build, the tests, and a worker that runs from a checkout. */
@@ -17,14 +18,7 @@ function workflowModules({ encrypted }: { encrypted: boolean }) {
 export const payloadConverterPath = require.resolve('../saga/payload-converter');
 
 /** Only a failure is worth a line. */
-export const quiet = {
-  log() {},
-  trace() {},
-  debug() {},
-  info() {},
-  warn() {},
-  error: (said: string) => void process.stderr.write(`${said}\n`),
-};
+export const quiet = new DefaultLogger('ERROR', ({ message }) => process.stderr.write(`${message}\n`));
 
 /** Without Webpack's report of a build that went well; one that fails throws. */
 export const bundling = ({ encrypted }: { encrypted: boolean }) => ({

@@ -82,7 +82,7 @@ export abstract class Caller {
     const state: Call<T>['state'] = { sent: false };
     let failure: ProviderFailure | undefined;
     try {
-      const call = { name, kind: kindOf(name), endpoint, signal: late.signal, state };
+      const call = { name, kind: kindOf[name], endpoint, signal: late.signal, state };
       return await this.perform({ ...options, ...parts, ...call });
     } catch (error) {
       failure = error instanceof ProviderFailure ? error : asFailure(error, endpoint, state);

@@ -183,7 +183,7 @@ function readAnswers(socket: Socket, bytesMax: number): void {
       bytes = socket.bytesRead;
       if (bytes - begun > bytesMax) {
         // Emitted first: a reset ends the connection without a word.
-        socket.emit('error', new EndlessAnswer('the answer does not end'));
+        socket.emit('error', Object.assign(new Error('the answer does not end'), { code: 'ENDLESS' }));
         socket.destroy();
         return null;
       }
@@ -219,10 +219,6 @@ function mayBeAnnouncement(bytes: Buffer): boolean {
 function begin(bytes: Buffer): number {
   const index = bytes.findIndex((byte) => byte !== 13 && byte !== 10);
   return index < 0 ? bytes.length : index;
-}
-
-class EndlessAnswer extends Error {
-  readonly code = 'ENDLESS';
 }
 
 /** A call that is given up destroys its socket: nothing of the request is to be sent from then on. */

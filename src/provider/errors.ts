@@ -8,6 +8,7 @@
  *
  * A message names the endpoint, the status and the reason. It never contains headers, credentials or request fields.
  */
+import type { Refusal } from '../domain/profile';
 
 export type ProviderFailureName =
   /**
@@ -25,8 +26,8 @@ export type ProviderFailureName =
    */
   | 'NotYet'
   /**
-   * 401 or 403, or credentials that cannot be put into a header: nothing took effect. It says nothing of the request
-   * itself, which may succeed once the credentials are right.
+   * 401 or 403, or credentials that cannot be put into a header: nothing took effect. A 401 says nothing of the
+   * request itself; a 403 may refuse it (a quota, a plan).
    */
   | 'Unauthorized'
   /**
@@ -64,7 +65,7 @@ export interface FailureFacts {
   /** How long the answer asks to wait, in milliseconds. */
   retryAfterMs?: number;
   /** It is what the profile declares, and not what the status says. */
-  declared?: boolean;
+  declared?: Refusal['means'];
 }
 
 const ErrorWithFacts = Error as unknown as new (message: string) => Error & Readonly<FailureFacts>;

@@ -173,9 +173,7 @@ function tooLong(bytesMax: number): string {
 }
 
 /** The proxy's failure, and not the provider's. Its message is in our words. */
-export class ProxyFailure extends Error {
-  readonly code = 'PROXY';
-}
+export class ProxyFailure extends Error {}
 
 /** Of undici, before a head that has two lengths is read. */
 const wrongLength = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';

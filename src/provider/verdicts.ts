@@ -1,7 +1,7 @@
 /**
  * The table of what an answer means. The provider documents no errors, so a row says only what can be concluded, by the
- * call and not by the status alone. All other code, in this room and outside it, decides by these names;
- * docs/statuses.md is printed from these rows.
+ * call and not by the status alone. docs/statuses.md is
+ * printed from these rows.
  */
 import type { ProfileCall } from '../domain/profile';
 
@@ -9,11 +9,11 @@ import type { ProfileCall } from '../domain/profile';
 export const providerCalls = ['pivot', 'add', 'delete', 'quote', 'assign', 'list', 'directory'] as const;
 export type ProviderCall = (typeof providerCalls)[number];
 
-const kinds: Partial<Record<ProfileCall, ProviderCall>> = {
-  ...{ order: 'pivot', changeOrder: 'pivot', switch: 'pivot', unassign: 'assign' },
-};
 /** The rows' name of a call. */
-export const kindOf = (call: ProfileCall): ProviderCall => kinds[call] ?? (call as ProviderCall);
+export const kindOf: Readonly<Record<ProfileCall, ProviderCall>> = {
+  ...{ order: 'pivot', changeOrder: 'pivot', switch: 'pivot', assign: 'assign', unassign: 'assign' },
+  ...{ add: 'add', delete: 'delete', quote: 'quote', list: 'list', directory: 'directory' },
+};
 
 /**
  * - `Gone`: nothing is left to delete.

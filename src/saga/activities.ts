@@ -28,7 +28,7 @@ export function activities(summary: string): ActivityInterfaceFor<Activities> {
 /** Calls of the journal and of Temporal, none of the provider: a repeat does no harm. */
 type InPlace = Pick<Activities, 'takeReference' | 'writeEnding'>;
 
-/** Why a workflow task failed, to be done once more: see the begin. */
+/** With this message `begin.ts` fails a workflow task, so that Temporal has it done once more. */
 export const cancelledBeside = 'cancelled while a call in place ended';
 
 /**
@@ -36,9 +36,9 @@ export const cancelledBeside = 'cancelled while a call in place ended';
  * its arguments stand in no history. Where it fails, however it fails, the ordinary activity is to be called: its failure
  * is the one that counts, and a person sees it in the Web UI.
  *
- * A query that is answered while it ends parts its workflow task: the marker is in this one, and the run hears of it in
- * the next one, after what else came there. At a replay it hears of it first. So nothing that may end beside it may
- * lead to a command: no other call of the run, and no timer.
+ * If a query is answered while the call ends, the marker is written with this workflow task, but the run hears of it only
+ * in the next one, after the other events of that task. A replay hears of it before them. The order must not matter: while
+ * the call is under way, nothing else may lead to a command, no other call and no timer.
  *
  * - 3 s, one attempt: a local activity keeps its workflow task open, and a query waits for that.
  *

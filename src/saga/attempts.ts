@@ -49,7 +49,7 @@ export interface Calling {
 /** `detail`: where the value is from, if not from this call. */
 export type AttemptResult<T> = { ok: true; value: T; detail?: string } | { ok: false; failure: CallFailure };
 
-/** One for all calls: a scope costs promises, and of each promise the SDK keeps the stack. */
+/** One for all calls, because each scope makes promises, and the SDK keeps a stack for each promise. */
 const uninterrupted = new CancellationScope({ cancellable: false });
 
 /**

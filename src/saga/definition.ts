@@ -4,7 +4,7 @@
  * ```text
  *   prepare   what can be undone          add cart items · quote, guard, approval
  *   pivot     what cannot                 place the order · the change order · the switch
- *   finish    what only goes forward      learn the ids, protect the servers · compare quotes · look
+ *   finish    what goes forward           learn the ids, protect the servers · compare quotes · look
  * ```
  */
 import type { ReferenceState } from '../activities/journal';

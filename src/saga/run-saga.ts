@@ -6,9 +6,9 @@
  *          │
  *        begin ──┬─ ended ─────────▶ the recorded ending; nothing is sent
  *          ▲     ├─ placed ──────────────────────────────────────────────▶ finish
- *          │     ├─ unknown ───────▶ settle: wait, look, ask ──placed──▶ finish
- *          │     │                              └─ not placed ─┐
- *          │     └─ none ──────────────────────────────────────┴▶ prepare ─▶ pivot ─▶ finish ─▶ write the ending ─▶ Completed
+ *          │     ├─ unknown ───────▶ settle: look, wait, look, ask ──placed──▶ finish
+ *          │     │                              └─ not placed: begin again
+ *          │     └─ none ───────────────────────────────────────▶ prepare ─▶ pivot ─▶ finish ─▶ write the ending ─▶ Completed
  *          │                                                          │
  *          └── StateChanged, from any call ───────────────────────────┤
  *                                                                     └─ SagaFailed, cancelled

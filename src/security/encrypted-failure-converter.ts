@@ -1,5 +1,5 @@
 /**
- * The same, with a failure's message and stack trace in a payload of their own, which is encrypted.
+ * As `failure-converter.ts`, with a failure's message and stack trace in a payload of their own, which is encrypted.
  *
  * What an activity failed with comes from a worker only if it is encrypted: Temporal itself, whose failures are not,
  * tells of time that ran out and the like, and never of a failure of our code.
@@ -28,7 +28,9 @@ class SealedFailures extends WellFormedFailures {
   override failureToError(failure: ProtoFailure, converter: PayloadConverter, context?: SerializationContext): Error {
     if (context?.type !== 'activity' || !failure.applicationFailureInfo)
       return super.failureToError(failure, converter, context);
-    const believes = !payloadsOf(failure).some((payload) => !payload || isForeign(payload, 'failure', context));
+    const { encodedAttributes, applicationFailureInfo } = failure;
+    const payloads = [encodedAttributes, ...(applicationFailureInfo.details?.payloads ?? [])];
+    const believes = payloads.every((payload) => payload && !isForeign(payload, 'failure', context));
     return super.failureToError(believes ? failure : forged, defaultPayloadConverter, context);
   }
 }
@@ -37,10 +39,6 @@ const forged: ProtoFailure = {
   message: notBelieved,
   applicationFailureInfo: { type: 'NotBelieved', nonRetryable: true },
 };
-
-function payloadsOf({ encodedAttributes, applicationFailureInfo }: ProtoFailure) {
-  return [encodedAttributes, ...(applicationFailureInfo?.details?.payloads ?? [])];
-}
 
 function sealedFor(failure: ProtoFailure, seal: (payload: Payload) => Payload): ProtoFailure {
   const { encodedAttributes, applicationFailureInfo } = failure;

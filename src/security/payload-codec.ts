@@ -54,7 +54,7 @@ export class EncryptionCodec implements PayloadCodec {
 
   /** Without any key it encrypts nothing. */
   encode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.resolve(payloads.map((payload) => this.encrypt(payload)));
+    return Promise.resolve(payloads.map((payload) => this.encodeOne(payload)));
   }
 
   /** @throws DecryptionError */
@@ -75,7 +75,7 @@ export class EncryptionCodec implements PayloadCodec {
     }
   }
 
-  private encrypt(payload: Payload): Payload {
+  encodeOne(payload: Payload): Payload {
     // Both of one reading: a file of keys may be replaced at any time.
     const { byId } = this.keys;
     const [current = ''] = byId.keys();

@@ -11,18 +11,14 @@ export function createSealing(keys: PayloadKeys | undefined) {
   const codec = new EncryptionCodec(keys ?? noKeys);
   const digestKeys = () => (keys ? [...keys.byId.values()].map(digestKeyOf) : [Buffer.alloc(0)]);
   return {
-    async seal(value: unknown): Promise<string> {
-      const payload = defaultPayloadConverter.toPayload(value ?? null);
-      const [sealed] = await codec.encode([payload]);
-      if (sealed === undefined) throw new Error('one payload is sealed as one');
-      return JSON.stringify(payloadToJson(sealed));
+    seal(value: unknown): Promise<string> {
+      const sealed = codec.encodeOne(defaultPayloadConverter.toPayload(value ?? null));
+      return Promise.resolve(JSON.stringify(payloadToJson(sealed)));
     },
     /** @throws DecryptionError that names the key; SyntaxError or TypeError for a text that was altered */
     async unseal(text: string): Promise<unknown> {
-      const payload = payloadFromJson(JSON.parse(text));
-      const [open] = await codec.decode([payload]);
-      if (open === undefined) throw new Error('one payload is unsealed as one');
-      return defaultPayloadConverter.fromPayload(open);
+      const [open] = await codec.decode([payloadFromJson(JSON.parse(text))]);
+      return open && defaultPayloadConverter.fromPayload(open);
     },
     async secretDigests(secret: string): Promise<string[]> {
       return keys ? this.digests(secret) : [(await slowlyOnce(secret)).toString('base64url')];

@@ -18,13 +18,8 @@ export interface SecretSources {
 
 /** Looks in the folder first, then in the environment: for `web-root-password`, in `SECRET_WEB_ROOT_PASSWORD`. */
 export function createSecretResolver({ folder, variable }: SecretSources): SecretResolver {
-  return {
-    resolve: async (name) => (await readSecretFile(folder, name)) ?? variable(variableOf(name)),
-  };
-}
-
-function variableOf(name: string): string {
-  return `SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
+  const variableOf = (name: string) => `SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
+  return { resolve: async (name) => (await readSecretFile(folder, name)) ?? variable(variableOf(name)) };
 }
 
 async function readSecretFile(folder: string | undefined, name: string): Promise<string | undefined> {

@@ -14,17 +14,16 @@ export async function deedsOf(
   const { events } = await workflow.getHandle(workflowId, runId).fetchHistory();
   return (events ?? []).flatMap((event) => {
     const told = toldIn(event);
-    return told ? [deedOf(event, told)] : [];
+    if (told === undefined) return [];
+    const { eventTime, principal } = event;
+    const at = new Date(Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1e6).toISOString();
+    const { type, name } = principal ?? {};
+    const { what, ...said } = told;
+    const filled = Object.entries(said).filter(([, text]) => text);
+    // The server names the worker as that of an update.
+    const known = type && name && what !== 'decided' ? { principal: { type, name } } : {};
+    return [{ at, what, ...(Object.fromEntries(filled) as Partial<Deed>), ...known }];
   });
-}
-
-function deedOf({ eventTime, principal }: Event, { what, ...said }: Told): Deed {
-  const at = new Date(Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1e6).toISOString();
-  const { type, name } = principal ?? {};
-  // The server names the worker as that of an update.
-  const known = type && name && what !== 'decided' ? { principal: { type, name } } : {};
-  const filled = Object.entries(said).filter(([, text]) => text);
-  return { at, what, ...(Object.fromEntries(filled) as Partial<Deed>), ...known };
 }
 
 function toldIn(event: Event): Told | undefined {

@@ -3,11 +3,8 @@ import {
   Client,
   isGrpcServiceError,
   WorkflowFailedError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
   type WorkflowExecutionDescription,
   type WorkflowExecutionInfo,
-  type WorkflowHandle,
 } from '@temporalio/client';
 import {
   ApplicationFailure,
@@ -16,7 +13,6 @@ import {
   type Payload,
   type WorkflowExecution,
 } from '@temporalio/common';
-import { cancelledBySignal, decisionRefused } from '../domain/decisions';
 import { holdOf, holdWorkflow, type Hold } from '../domain/hold';
 import { readWorkflowId, workflowNames, type WorkflowName } from '../domain/identity';
 import { ignoreErrors } from '../domain/ignore-errors';
@@ -178,9 +174,7 @@ function text(value: string): string {
 }
 
 /** Temporal does not understand the filter: why. */
-export class WrongFilter extends Error {
-  override readonly name = 'WrongFilter';
-}
+export class WrongFilter extends Error {}
 
 /** The most that a server takes as it is shipped. */
 export const rowsAtOnce = 1_000;
@@ -306,13 +300,6 @@ function bySince(a: WaitingSaga, b: WaitingSaga): number {
   return a.waitingSince.getTime() - b.waitingSince.getTime() || (a.workflowId < b.workflowId ? -1 : 1);
 }
 
-/** @returns the reason of the cancellation to which the words belong: any other one does not get them */
-export async function sayWhoCancels(handle: WorkflowHandle, said: object): Promise<string> {
-  const token = crypto.randomUUID();
-  await handle.signal(cancelledBySignal, { ...said, token });
-  return token;
-}
-
 /** As the SDK's `cancel`, which knows no reason. @throws WorkflowNotFoundError */
 export async function requestCancel(client: Client, workflowId: string, reason = ''): Promise<void> {
   const { namespace, identity } = client.options;
@@ -323,17 +310,4 @@ export async function requestCancel(client: Client, workflowId: string, reason =
     if (grpcCodeOf(error) !== grpcCodes.notFound) throw error;
     throw new WorkflowNotFoundError(grpcDetailsOf(error), workflowId, undefined);
   }
-}
-
-/** Reads the error of an update. @throws it, where it says nothing about the decision */
-export function whyNotTaken(error: unknown): { outcome: 'refused' | 'movedOn' | 'gone' | 'unanswered'; why: string } {
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { outcome: 'unanswered', why: error.message };
-  if (error instanceof WorkflowNotFoundError) return { outcome: 'gone', why: error.message };
-  if (!(error instanceof WorkflowUpdateFailedError)) throw error;
-  const why = error.cause?.message ?? error.message;
-  const { type, details } = error.cause instanceof ApplicationFailure ? error.cause : {};
-  // It ended in the moment in which it would have taken it.
-  if (type === 'AcceptedUpdateCompletedWorkflow') return { outcome: 'gone', why };
-  const { movedOn } = (details?.[0] ?? {}) as { movedOn?: boolean };
-  return { outcome: type === decisionRefused && movedOn ? 'movedOn' : 'refused', why };
 }

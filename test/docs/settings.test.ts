@@ -5,8 +5,9 @@ import type { z } from 'zod';
 import * as config from '../../src/config';
 import { codecServerSettings } from '../../src/config/codec-server';
 import { journalSettings } from '../../src/config/journal';
-import { boundsOf, variablesOf } from '../../src/config/settings';
+import { variablesOf } from '../../src/config/settings';
 import { workerSettings } from '../../src/config/worker';
+import { boundsOf } from '../../scripts/settings-page';
 import { sandboxSettings, settingsUnder } from './tables';
 import { readDocument } from '../support/project';
 

@@ -1,6 +1,6 @@
 /**
- * The two databases that a journal may use, and their differences: how it is opened, and how the time is read. All
- * queries are the same.
+ * The two databases that a journal may use, and their differences: how it is opened, how the time is read, and
+ * what a server says of itself. Queries are the same but where `isPostgres` is asked.
  *
  * - PostgreSQL, for production.
  * - A file (SQLite), for first steps, the demo and tests: write-ahead log, full sync, several processes on one machine.

@@ -52,7 +52,7 @@ export const tables = {
     first_run: text,
     /** The journal's epoch when the reference was first seen; 0 where it may be from the lost time. */
     epoch: integer,
-    /** When the reference was last used. Each transaction writes it first, as a lock. */
+    /** When the reference was last used. Whatever decides under the lock writes it first. */
     touched_ms: integer,
     /** 1 from when it is taken until an ending is written, and again once a later run has begun. */
     is_open: flag,
@@ -60,7 +60,7 @@ export const tables = {
     ended: integerOrNull,
     /** The runs that began or ended, as they began last, with a space around each. */
     runs: text,
-    /** How often a run has begun under it, or gone on after a call of it was lost. */
+    /** Grows with each begin under it, and each time that a run goes on after a call of it was lost. */
     fence: column<Generated<number>>('integer not null default 0'),
     /** The begin that owns it, as a run and its number: `b1c2…/3`. Only its calls are intended. Null: no run works under it. */
     owner: textOrNull,

@@ -1,6 +1,6 @@
 /**
  * A journal that was restored from an older copy, or whose database is another one: how that is noticed, and what is in
- * doubt because of it. An epoch counts how often an operator has confirmed it (`journal restored`); rows and references
+ * doubt because of it. The epoch is the time at which an operator has confirmed it last (`journal restored`); rows and references
  * of an older epoch may lack what was written in the lost time.
  */
 import { randomUUID } from 'node:crypto';

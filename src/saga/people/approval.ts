@@ -3,7 +3,6 @@
  * found it in the transaction that was to write it. That yes is written into the journal. It is a yes to what was read:
  * another price, another reference that came since, or more that was spent, is asked about again.
  */
-import { approvalExpiresInMs } from '../../domain/quotes';
 import { describeConcern, type ReviewReason } from '../../domain/spending';
 import { inWords } from '../../domain/times';
 import { activities } from '../activities';
@@ -24,7 +23,8 @@ export async function askForReview(saga: Saga, asking: Approving, concern: Revie
     kind === 'approval'
       ? approving(concern.terms, concern.why.map((sentence) => ` ${sentence}`).join(''))
       : `Place ${noun} anyway? ${describeConcern(concern)}`;
-  const expiresInMs = approvalExpiresInMs(approval);
+  const { expiresAfterSeconds } = typeof approval === 'object' ? approval : {};
+  const expiresInMs = expiresAfterSeconds && expiresAfterSeconds * 1_000;
   const at = expiresInMs === undefined ? '' : inWords(new Date(Date.now() + expiresInMs).toISOString());
   try {
     const decision = await saga.humanDecisions.ask({

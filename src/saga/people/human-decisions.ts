@@ -265,7 +265,7 @@ export class HumanDecisions {
     const { delaysMs = [], notAfter } = own ?? {};
     const leftMs = notAfter === undefined ? Infinity : Date.parse(notAfter) - Date.now();
     const tries = delaysMs.length > 0 && hasRoomForOwnTries();
-    // Else nothing random is drawn: the ids of later questions are as they were.
+    // A run without own tries draws no random number: it would shift the ids of its later questions.
     const inMs = tries ? ownTryInMs(delaysMs, made, leftMs, Math.random()) : Infinity;
     const at = inMs === Infinity ? undefined : new Date(Date.now() + inMs).toISOString();
     if (at === undefined) this.tell(question);
@@ -367,7 +367,7 @@ export class HumanDecisions {
     setHandler(
       defineSignal<[unknown]>(cancelledBySignal),
       async (body) => {
-        // After the updates of the same workflow task, as above.
+        // Signals are handled before updates: a decision of the same workflow task comes first all the same.
         await Promise.resolve();
         const checked = check(cancellerSchema(), body);
         if (checked.ok) {

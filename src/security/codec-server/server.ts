@@ -1,9 +1,9 @@
 /** The codec server shows payloads to the Web UI and Temporal's command line; `calls.ts` decides who is admitted. */
 import { once } from 'node:events';
-import { createServer as createHttpServer, type Server, type ServerOptions } from 'node:http';
+import { createServer as createHttpServer, type ServerOptions } from 'node:http';
 import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 import { EncryptionCodec } from '../payload-codec';
 import type { PayloadKeys } from '../keys';
 import { createAuthentication, type AuthenticationOptions } from './authentication';
@@ -45,17 +45,12 @@ export async function startCodecServer(options: CodecServerOptions) {
   const authenticate = await createAuthentication(options);
   const stopping = () => !server.listening;
   const { fetch } = createCalls({ codec: new EncryptionCodec(keys), authenticate, origins, stopping, log });
-  const server = createAdaptorServer({
-    fetch,
-    overrideGlobalObjects: false,
-    ...(tls === undefined
-      ? { createServer: createHttpServer, serverOptions: limits }
-      : {
-          createServer: createHttpsServer,
-          serverOptions: { ...limits, ...tls, handshakeTimeout, minVersion },
-        }),
-  }) as Server;
-  server.on('request', (_request, response) => {
+  const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
+  const server = tls
+    ? createHttpsServer({ ...limits, ...tls, handshakeTimeout, minVersion })
+    : createHttpServer(limits);
+  server.on('request', (request, response) => {
+    void listener(request, response);
     response.once('close', () => {
       // A connection that is kept open for the next call would delay the stop.
       if (!server.listening) setImmediate(() => server.closeIdleConnections());

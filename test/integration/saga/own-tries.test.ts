@@ -47,6 +47,11 @@ afterAll(async () => {
 
 const spoil = (endpoint: FaultSpec['endpoint'], kind: FaultSpec['kind'], changes: Partial<FaultSpec> = {}) =>
   rig.sandbox.faults.add({ endpoint, kind, times: budget, ...changes });
+/** Else the wait may be over before anybody has looked. @returns what lets the first own try go */
+const holdOwnTry = (endpoint: FaultSpec['endpoint']) => {
+  const gate = spoil(endpoint, 'gate', { times: undefined, nth: budget + 1 });
+  return () => rig.sandbox.faults.release(gate);
+};
 const order = (changes: object = {}) => rig.sagas.provision(provisionRequest({ firewalls: [143], ...changes }));
 const toldOf = ({ reference }: { reference: string }) =>
   until(async () => {
@@ -61,8 +66,10 @@ describe('a wait ends by itself, and nobody hears of it', () => {
     ['at an order of too many calls', 'place-order', 'rate-limit', 'place-order'],
   ])('%s', async (_, endpoint, kind, step) => {
     spoil(endpoint, kind);
+    const letTry = holdOwnTry(endpoint);
     const saga = await order();
     const waiting = await untilWaiting(saga, 'stuck');
+    letTry();
     expect(waiting.step).toContain(step);
     expect(Date.parse(waiting.nextTryAt ?? '')).toBeGreaterThanOrEqual(Date.parse(waiting.since) + 400);
     const { vmObjectId = 0 } = ((await saga.result()) as { servers: { vmObjectId: number }[] }).servers[0] ?? {};
@@ -76,8 +83,10 @@ describe('a wait ends by itself, and nobody hears of it', () => {
   it('at a delete, while it undoes', async () => {
     spoil('place-order', 'refuse-before', { status: 402 });
     spoil('delete-cart-item', 'error-before');
+    const letTry = holdOwnTry('delete-cart-item');
     const saga = await order();
     await untilWaiting(saga, 'stuck');
+    letTry();
     expect(await outcomeOf(saga)).toMatchObject({ failure: { type: 'OrderRejected', report: { leftovers: [] } } });
     expect(await toldOf(saga)).toEqual(['saga.ended']);
   });
@@ -97,10 +106,13 @@ describe('a wait ends by itself, and nobody hears of it', () => {
 });
 
 it('is told of when the first own try has failed, under the question that was asked first', async () => {
-  spoil('assign-firewalls', 'error-before', { times: budget + 1 });
+  spoil('assign-firewalls', 'error-before', { times: budget });
+  const letTry = holdOwnTry('assign-firewalls');
+  spoil('assign-firewalls', 'error-before', { times: undefined, nth: budget + 1 });
   const saga = await order();
   const { id, nextTryAt = '' } = await untilWaiting(saga, 'stuck');
   expect(ops.typesOf(saga.reference)).toEqual([]);
+  letTry();
   const { waiting } = await until(async () => {
     const progress = await saga.progress();
     return (progress.waiting?.nextTryAt ?? nextTryAt) !== nextTryAt && progress;

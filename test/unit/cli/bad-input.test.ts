@@ -67,6 +67,7 @@ it.each([
   [['decide', 'R', 'retry', '{"question":"q","by":" "}'], /retry: by: is required: who you are/],
   [['decide', 'R', 'retry', '{"question":"q","by":"\u200b"}'], /retry: by: is required: who you are/],
   [['decide', 'R', 'retry', '--question', 'q', '--by', ''], /--by <NAME>' argument '' is invalid/],
+  [['hold', 'on', '--by', 'ann', '--note', ' …\u200b'], /--note <TEXT>' argument .* is invalid/],
   [['decide', 'R', 'skip', '--note', ' '], /--note <TEXT>' argument ' ' is invalid/],
   [['decide', 'R', 'retry', '{"question":"q","since":1}', '--by', 'ann'], /retry: since: there is no such field/],
   [['decide', 'R', 'retry', '[]', '--by', 'ann'], /retry: must be a JSON object/],

@@ -2,7 +2,7 @@
 import { readHoldWords } from '../../../src/domain/hold';
 
 it('reads what it can of what somebody typed', () => {
-  for (const given of [undefined, null, 7, 'text', [], {}, { by: 3, note: {} }, { by: '' }]) {
+  for (const given of [undefined, null, 7, 'text', [], {}, { by: 3, note: {} }, { by: '' }, { by: ' \u200b' }]) {
     expect(readHoldWords(given)).toEqual({});
   }
   const long = 'x'.repeat(10_000);
