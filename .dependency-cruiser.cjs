@@ -87,7 +87,7 @@ const rooms = {
   'src/cli': {
     // The provider: `probe` only, which reads.
     rooms: ['src/client', 'src/domain', 'src/journal', 'src/provider', 'src/security', 'src/config'],
-    packages: ['@temporalio/client', '@temporalio/common', 'commander', 'zod'],
+    packages: ['@temporalio/client', '@temporalio/common', 'commander', 'csv-parse', 'zod'],
     node: true,
   },
   // Settings have the shape that each room asks for, and no room asks here.

@@ -24,7 +24,8 @@ import type { WaitingSaga } from '../client/index';
 import type { Cancellation } from '../domain/decisions';
 import { namesOfFirst } from '../domain/problems';
 import { inboxGroupings, type InboxGrouping } from '../domain/progress';
-import { asking, referenceIn, type CommandResult, type CommandContext, type Attribution } from './define';
+import { referenceIn, type CommandResult, type CommandContext, type Attribution } from './define';
+import { compareWith, rowOf, type Compared } from './compare-export';
 import { withSagas } from './connect';
 import { exitStatus, UsageError } from './exit-status';
 import { printWaiting } from './list-commands';
@@ -37,7 +38,8 @@ export interface OpenLine extends Pick<WaitingSaga, 'kind' | 'question'> {
   /** The workflow id. */
   saga: string;
   since: string;
-  decision: null;
+  /** By the provider's export, with what it says. */
+  decision: 'confirmPlaced' | null;
 }
 
 export interface ManyOptions extends Attribution {
@@ -102,20 +104,49 @@ export async function decideMany(
   });
 }
 
-/** JSON lines to fill in: a decision for each. */
-export const questions = asking(
-  withSagas,
-  async (sagas, { printer }, { where, limit }: { where?: string; limit: number }) => {
+interface Asked {
+  where?: string;
+  limit: number;
+  export?: string;
+}
+
+/** JSON lines to fill in: a decision for each. By the provider's export some are, and none ever as “not placed”. */
+export async function questions(
+  context: CommandContext,
+  { where, limit, export: file }: Asked,
+): Promise<CommandResult> {
+  const { printer } = context;
+  const ours = file === undefined ? [] : await compareWith(file, context);
+  const doubtful = new Map(ours.flatMap((one) => (one.fate === 'unknown' ? [[one.reference, one]] : [])));
+  return withSagas(async (sagas) => {
     const { sagas: waiting, more } = await sagas.waiting({ where }, limit);
-    const lines = waiting.map(({ workflowId, kind, question, waitingSince }): OpenLine => {
-      return { saga: workflowId, kind, question, since: waitingSince.toISOString(), decision: null };
+    const lines = waiting.map((saga): OpenLine => {
+      const { workflowId, kind, question, waitingSince } = saga;
+      const placed = placedBy(saga, doubtful.get(saga.reference));
+      if (typeof placed === 'string') printer.toStderr(`${workflowId}: ${placed}`);
+      const line = { saga: workflowId, kind, question, since: waitingSince.toISOString(), decision: null };
+      return { ...line, ...(typeof placed === 'object' && placed) };
     });
     printer.lines(lines.map((line) => JSON.stringify(line)));
     if (lines.length === 0) printer.toStderr('no saga that fits waits for a decision');
     if (more > 0) printer.toStderr(`${more} more ask: settle these first, and run it again`);
     return { document: lines, status: more > 0 ? exitStatus.partly : exitStatus.done };
-  },
-);
+  });
+}
+
+/** @returns what is filled in, or why nothing is; undefined where an export cannot say it */
+function placedBy({ kind, workflow }: WaitingSaga, one: Compared | undefined) {
+  // Other workflows may have the same reference.
+  const isOfOrder = workflow === 'provisionServers' || workflow === 'cleanCart';
+  if (one === undefined || !isOfOrder || kind !== 'outcome-unknown') return undefined;
+  const row = rowOf(one);
+  if (typeof row === 'string') return row;
+  const { orderId, vmObjectIds: ids = [] } = row;
+  // A clean-up takes none.
+  const isWhole = workflow === 'provisionServers' && ids.length > 0 && ids.length === one.servers;
+  const decision = 'confirmPlaced' as const;
+  return { decision, ...(orderId !== '' && { orderId }), ...(isWhole && { vmObjectIds: ids }) };
+}
 
 const underWayMax = 20;
 /** An answer that is lost is asked for again by the same update: it is not decided twice. */

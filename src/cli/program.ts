@@ -155,6 +155,7 @@ function addManyCommands(program: Command, load: Loading): void {
   const prints = 'print a line for each saga that waits: fill in the decisions, for decide-many --lines';
   command(program, 'questions', prints, ofMany('questions'))
     .option('--where <FILTER>', 'a list filter of Temporal: SagaState="outcome-unknown"')
+    .option('--export <FILE>', 'the provider’s own list of orders: fill in those that it has, each once')
     .option('--limit <NUMBER>', 'how many, the longest waiting first', whole(1, decisionsMax), decisionsMax);
 }
 
@@ -217,6 +218,11 @@ function addPurchases(program: Command, load: Loading): void {
     .option('--account <ID>', 'only for this account')
     .option('--since <TIME>', from, moment)
     .option('--until <TIME>', 'sent before then (a day: before its midnight in UTC)', moment)
+    .addOption(
+      new Option('--export <FILE>', 'compare orders with the provider’s own list (status 4: they differ)').conflicts([
+        ...['outcome', 'server', 'format'],
+      ]),
+    )
     .addOption(new Option('--outcome <NAME>', 'only what has become this').choices(fates))
     .option('--server <OBJECT_ID>', 'only what has brought this server', objectId)
     .addOption(new Option('--format <NAME>', 'how it is printed').choices(['table', 'json', 'csv']).default('table'));

@@ -40,11 +40,11 @@ export async function readText(path: string, stdin: Readable, bytesMax: number, 
   return text;
 }
 
-function nameOf(path: string): string {
+export function nameOf(path: string): string {
   return path === '-' ? 'standard input' : path;
 }
 
-function whyUnreadable(path: string, error: unknown): string {
+export function whyUnreadable(path: string, error: unknown): string {
   const { code = 'unknown error' } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR') return `there is no file ${path}`;
   if (code === 'EACCES' || code === 'EPERM') return `${path} may not be read`;

@@ -50,13 +50,17 @@ export const whole =
 /** A day begins at midnight in UTC; a period counts back from now. @returns milliseconds since 1970 */
 export function moment(text: string): number {
   const ago = readPeriod(text);
-  if (ago !== undefined) return Date.now() - ago;
-  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
-  const ms = isTime ? Date.parse(text) : NaN;
-  // The engine takes the 31st of November for the 1st of December.
-  if (Number.isNaN(ms) || new Date(text.slice(0, 10)).getUTCDate() !== Number(text.slice(8, 10)))
-    throw new InvalidArgumentError('It must be like 2026-11-01, 2026-11-01T09:00Z or 30d.');
+  const ms = ago === undefined ? readTime(text) : Date.now() - ago;
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('It must be like 2026-11-01, 2026-11-01T09:00Z or 30d.');
   return ms;
+}
+
+/** @returns milliseconds since 1970; NaN for what is neither a day nor a time with its offset */
+export function readTime(text: string): number {
+  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  // The engine takes the 31st of November for the 1st of December.
+  const isDay = new Date(text.slice(0, 10)).getUTCDate() === Number(text.slice(8, 10));
+  return isTime && isDay ? Date.parse(text) : NaN;
 }
 
 /** The client checks the range. @returns milliseconds */

@@ -43,6 +43,8 @@ export type Placement<T> =
 export interface PivotNote {
   /** A person looks for it in the provider's control panel, as it was sent: "account AB-1, label “web-1”". */
   foundBy: string;
+  /** An order's, whole. */
+  label?: string | undefined;
   quote?: Quote;
   /** The server directory listed them before it was sent: these are not its servers. */
   listedBefore?: readonly number[];

@@ -58,6 +58,23 @@ const directory = () =>
       'labelIsUnique says nothing where no labels are read back',
     );
 
+const column = () => z.string().min(1, 'must be the name of a column');
+const utcOffset = () => z.string().regex(/^[+-]([01]\d|2[0-3]):[0-5]\d$/, 'must be like +02:00');
+/** The provider's own list of its orders, as its panel exports it: CSV in UTF-8, whose first row names the columns. */
+const panelExport = () =>
+  z.strictObject({
+    separator: z.enum([',', ';', '\t', '|']).default(','),
+    ...{ orderId: column(), account: column(), label: column() },
+    /** When it was ordered, in ISO 8601, and the offset of a time that has none. */
+    time: z.strictObject({ column: column(), utcOffset: utcOffset().optional() }),
+    /** The object ids, in one cell. */
+    servers: z.strictObject({ column: column(), separator: z.string().min(1) }).optional(),
+    total: z.strictObject({ column: column(), currency: column(), decimal: z.enum(['.', ',']) }).optional(),
+    /** The words for an order that stands. */
+    status: z.strictObject({ column: column(), placed: z.array(z.string()).min(1) }).optional(),
+  });
+export type PanelExport = z.infer<ReturnType<typeof panelExport>>;
+
 export const profileSchema = () =>
   z
     .strictObject({
@@ -79,6 +96,7 @@ export const profileSchema = () =>
         })
         .optional(),
       directory: directory().optional(),
+      export: panelExport().optional(),
       /** Of plan types beyond the document's. `unknown`: it may be a server. */
       planTypes: z
         .record(

@@ -40,9 +40,14 @@ export async function namesakesOf(
     const sent = note === null ? undefined : await unlessUnreadable(journal.unseal(note, 'what was sent'));
     if ((sent as PivotNote | undefined)?.foundBy !== foundBy) continue;
     const placed = answer === null ? undefined : await unlessUnreadable(journal.unseal(answer, 'an order'));
-    const { value, orderId } = (placed ?? {}) as { value?: { orderId?: string }; orderId?: string };
-    namesakes.push({ reference: other, at: iso(intended_ms), orderId: value?.orderId ?? orderId });
+    namesakes.push({ reference: other, at: iso(intended_ms), orderId: orderIdOf(placed) });
     if (namesakes.length === namedMax) break;
   }
   return namesakes.length > 0 ? namesakes : undefined;
+}
+
+/** @param placed a pivot's answer, or what a person or the directory has said of it */
+export function orderIdOf(placed: unknown): string | undefined {
+  const { value, orderId } = (placed ?? {}) as { value?: { orderId?: string }; orderId?: string };
+  return value?.orderId ?? orderId;
 }

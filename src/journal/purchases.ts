@@ -16,6 +16,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
+import type { PivotNote } from '../domain/effects';
 import { accountName, type WorkflowName } from '../domain/identity';
 import type { PriceList } from '../domain/prices';
 import type { Profile } from '../domain/profile';
@@ -49,6 +50,7 @@ import {
   type Tx,
 } from './rows';
 import type { PurchaseTable } from './database/schema';
+import { orderIdOf } from './namesakes';
 import { isOfOrder, unnamed } from './servers';
 import type { Store } from './store';
 
@@ -87,10 +89,7 @@ export interface Buying extends Omit<Purchase, 'what' | 'currency'> {
 const othersNamedMax = 5;
 
 /** Other purchases may speak against one. */
-export const isLimited = ({
-  duplicateWithinMs,
-  spendLimits,
-}: Pick<PurchaseRules, 'duplicateWithinMs' | 'spendLimits'>) => duplicateWithinMs > 0 || spendLimits.length > 0;
+export const isLimited = (rules: PurchaseRules) => rules.duplicateWithinMs > 0 || rules.spendLimits.length > 0;
 
 const identified = ({ terms }: Buying['facts']) => ({ id: randomUUID(), same: terms.same });
 
@@ -265,6 +264,14 @@ export interface Bought {
   /** How many were ordered. */
   servers?: number;
   items?: number;
+  /** An order's, as it was sent. */
+  label?: string;
+  /** The provider's, where it is known. */
+  orderId?: string;
+  /** It may have reached the provider until then. Absent where it surely did not, or the journal was restored since. */
+  sentUntil?: string;
+  /** True where what was sent, or its answer, cannot be decrypted here. */
+  unreadable?: true;
   vmObjectIds: number[];
   /** The quote's. The provider quotes no order: of one it is the estimate of the operator's price list, if there is one. */
   total?: number;
@@ -303,7 +310,7 @@ interface After {
 type Row = After &
   SagaKey &
   Pick<Reference, 'account' | 'request'> &
-  Pick<Effect, 'decided'> &
+  Pick<Effect, 'decided' | 'note' | 'answer' | 'in_flight_ms'> &
   Pick<PurchaseTable, 'servers' | 'items' | 'total' | 'currency' | 'estimate'> & {
     fate: Fate;
     /** Joined by a comma. */
@@ -332,8 +339,8 @@ function pageOf(filter: BoughtFilter, after: After | undefined): RawBuilder<Row>
     ...(after === undefined ? [] : [sql`(${age}, ${id}) > (${after.age_ms}, ${after.id})`]),
   ];
   return sql`
-    select effect.id, effect.workflow, effect.reference, decided, reference.account, request, servers, items, estimate,
-      ${age} as age_ms, coalesce(total, estimate) as total, coalesce(estimated_in, currency) as currency, ${fateOf} as fate,
+    select effect.id, effect.workflow, effect.reference, decided, note, answer, in_flight_ms,
+      reference.account, request, servers, items, estimate, ${age} as age_ms, coalesce(total, estimate) as total, coalesce(estimated_in, currency) as currency, ${fateOf} as fate,
       (select string_agg(cast(vm_object_id as text), ',') from server where server.workflow = effect.workflow
         and server.reference = effect.reference and vm_object_id <> ${unnamed} and ${isOfOrder}) as ids,
       (select string_agg(said, ${'\n'}) from approval join approval_use on approval.id = approval_use.approval
@@ -347,13 +354,17 @@ function pageOf(filter: BoughtFilter, after: After | undefined): RawBuilder<Row>
 }
 
 async function described(journal: Store, row: Row): Promise<Bought> {
-  const { workflow, reference, fate, ids, total, currency, estimate, servers, items, account } = row;
+  const { workflow, reference, fate, ids, total, currency, estimate, servers, items, account, note } = row;
   const read = async (sealed: string | null) => {
     if (sealed === null) return undefined;
     // A value that cannot be decrypted here is left out; the rest is known.
     return journal.unseal(sealed, 'what is known of a purchase').catch(() => undefined);
   };
   const ending = (await read(row.report)) as Pick<RecordedEnding, 'ended' | 'report'> | undefined;
+  const sent = (await read(note)) as PivotNote | undefined;
+  const placed = await read(row.answer);
+  const isUnreadable = (note !== null && sent === undefined) || (row.answer !== null && placed === undefined);
+  const isUnsent = note === null || (fate === 'not-placed' && row.decided === null);
   const verdict = (await read(row.decided)) as { by?: string } | undefined;
   const said = row.approved?.split('\n').map(read) ?? [];
   const approvedBy = (await Promise.all(said)).flatMap((one) => (one as Approval | undefined)?.by ?? []);
@@ -364,6 +375,8 @@ async function described(journal: Store, row: Row): Promise<Bought> {
     ...{ at: iso(row.age_ms), workflow, reference, fate },
     ...present({ account, currency, total, servers, items, ended: ending?.ended }),
     ...(estimate === null ? {} : { isEstimate: true }),
+    ...present({ label: sent?.label, orderId: orderIdOf(placed), unreadable: isUnreadable || undefined }),
+    ...(isUnsent ? {} : { sentUntil: iso(row.age_ms + row.in_flight_ms) }),
     vmObjectIds: ids === null ? [] : ids.split(',').map(Number),
     ...{ metadata, by: [...new Set(by)] },
   };

@@ -54,7 +54,7 @@ export function interpret<T>(call: Asked<T>, answer: Answered, profile: Profile 
     const onlyLooks = ['quote', 'list', 'directory'].includes(call.kind);
     if (evidence.isDone && !onlyLooks) throw fail('UnknownOutcome', `and ${which} fits it, and so does what is done`);
     const name = refusal.means === 'SoldOut' ? 'Rejected' : refusal.means;
-    throw fail(name, `which means ${refusal.means} by ${which}`, { declared: true });
+    throw fail(name, `which means ${refusal.means} by ${which}`, { declared: refusal.means });
   }
   // Nothing is there by the interface's own word only: a web server's page for people says it of a route.
   if (meaning === 'Gone' || (meaning === 'NotYet' && call.kind === 'directory')) {

@@ -77,7 +77,7 @@ export function runCommand(
  * differ.
  *
  * @param environment instead of this process's own
- * @param isTTY as a terminal that a person watches
+ * @param isTTY as a terminal that a person watches, a narrow one
  */
 export async function runHere(
   args: readonly string[],
@@ -86,7 +86,7 @@ export async function runHere(
   isTTY = false,
 ): Promise<Ended> {
   const said = { out: '', err: '' };
-  const stream = (where: 'out' | 'err') => ({ isTTY, write: (text: string) => (said[where] += text) });
+  const stream = (where: 'out' | 'err') => ({ isTTY, columns: 40, write: (text: string) => (said[where] += text) });
   const terminal = { out: stream('out'), err: stream('err'), stdin: Readable.from(input === '' ? [] : [input]) };
   const outside = process.env;
   if (environment !== undefined) process.env = { HOME: outside['HOME'], ...environment };

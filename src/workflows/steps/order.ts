@@ -21,7 +21,7 @@ export function ordering(saga: Saga, purchase: Purchase, cart: Cart): Pivot<Plac
     note: () => {
       const { account, label } = purchase.request;
       const labelled = label === undefined ? '' : `, label “${cutWell(label, 60)}”`;
-      return { foundBy: `account ${account.slice(0, 40)}${labelled}` };
+      return { foundBy: `account ${account.slice(0, 40)}${labelled}`, label };
     },
     act: (asked) => {
       const { account, currency, label, payment_type, firewalls, vmObjectIds } = purchase.request;
