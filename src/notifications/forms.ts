@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { isLoopback } from '../domain/loopback';
 import type { Message, Notice, Route, RouteFormat } from '../domain/notifications';
 
-export interface Sent {
+interface Sent {
   url: string;
   headers: Record<string, string>;
   body: string;
