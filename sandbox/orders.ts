@@ -1,6 +1,6 @@
 /** The cart and the orders: rows 1–3. */
 import type { CartItemAdded, CartItemDeleted, Ledger, OrderPlaced } from './ledger';
-import { type Answer, cartItemAnswer, checked, orderAnswer, plainAnswer, refuse } from './responses';
+import { type Answer, cartItemAnswer, checked, orderAnswer, plainAnswer, refuse, Refused } from './responses';
 import { type CartItem, cartItemSchema, orderSchema } from './rules';
 import type { Settings } from './settings';
 
@@ -24,6 +24,8 @@ export class Orders {
   /** Row 2. */
   addCartItem(body: unknown): Answer {
     const item = checkedItem(body, this.settings());
+    if (this.settings().soldOut.includes(item.plan_id ?? 0))
+      throw new Refused({ status: 409, body: { code: 'sold_out', message: 'Nothing is left of this plan' } });
     const cartItemId = this.nextCartItemId++;
     this.cart.set(cartItemId, { item, state: 'open' });
     this.ledger.tookEffect<CartItemAdded>({ type: 'cartItemAdded', cartItemId, item });

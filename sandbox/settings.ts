@@ -32,6 +32,8 @@ const settingsSchema = z.strictObject({
   untypedItemsAreServers: z.boolean().default(true),
   /** plan_id -> plan_type. A plan that is not listed exists and fits every type. */
   plans: z.record(z.string(), z.string()).default({}),
+  /** Plans of which nothing is left: none is added to the cart. */
+  soldOut: z.array(count).default([]),
 
   /**
    * For a cart item that was ordered or deleted. `refuse`: it can be neither ordered nor deleted. `take`: both succeed,

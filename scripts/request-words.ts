@@ -45,6 +45,8 @@ const item: Words<CartItem> = {
     'An SSH key in base64, as a value or by name. The document has it for the default Linux templates only.',
   custom_script:
     'A script in base64 that runs when the server is made, as a value or by name. The document has it for the default Linux templates only.',
+  alternatives:
+    'At most five, in order: what is bought in its place if the provider says that it is sold out, as the [profile](profile.md#refusals) declares it. Each has `plan_id`, `plan_type`, `os_template_id` or `billing_cycle`; the rest is the item’s. One that the guard forbids is passed over.',
 };
 
 const purchaseGuard: Words<PurchaseGuard> = {

@@ -29,6 +29,13 @@ class CustomScript(Password):
     pass
 
 
+class Alternative(TypedDict, closed=True):
+    plan_id: NotRequired[int]
+    plan_type: NotRequired[Literal['cloud_servers_standard', 'cloud_servers_highmemory', 'cloud_servers_dedicatedcpu', 'cloud_servers_highstorage_sas']]
+    os_template_id: NotRequired[int]
+    billing_cycle: NotRequired[Literal[1, 3, 12]]
+
+
 class Item(TypedDict, closed=True):
     billing_cycle: Literal[1, 3, 12]
     plan_id: NotRequired[int]
@@ -39,6 +46,7 @@ class Item(TypedDict, closed=True):
     os_template_id: NotRequired[int]
     custom_ssh_key: NotRequired[str | CustomSshKey]
     custom_script: NotRequired[str | CustomScript]
+    alternatives: NotRequired[list[Alternative]]
 
 
 VmObjectId: TypeAlias = int
@@ -204,6 +212,12 @@ class SkipDecision(ConfirmNotPlacedDecision):
     pass
 
 
+class InsteadItem(TypedDict):
+    item: int
+    alternative: int
+    plan_id: NotRequired[int]
+
+
 class Server(TypedDict):
     vmObjectId: int
     firewalls: list[int]
@@ -275,6 +289,7 @@ class ProvisionServersResult(TypedDict):
     reference: str
     outcome: Literal['done', 'partly']
     cartItemIds: list[int]
+    instead: NotRequired[list[InsteadItem]]
     order: Any
     servers: list[Server]
     skipped: list[str]

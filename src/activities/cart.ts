@@ -57,7 +57,7 @@ export function createCartActivities({ provider, effect, secrets }: Tools) {
 /** The item as it is sent, every secret in its place; and the values of the secrets that it names. */
 export async function withSecrets(item: CartItem, secrets: SecretResolver) {
   const byName: Record<string, string> = {};
-  const { password, custom_ssh_key, custom_script, ...open } = item;
+  const { password, custom_ssh_key, custom_script, alternatives: _, ...open } = item;
   const body: CartItemBody = { ...open };
   for (const [field, secret] of Object.entries({ password, custom_ssh_key, custom_script })) {
     if (secret === undefined) continue;

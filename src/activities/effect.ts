@@ -142,7 +142,9 @@ export function createEffect({ journal, settings, activity: activityOf, readSecr
         const foundBy = asked.note?.foundBy;
         const namesakes = isAsked ? await namesakesOf(journal, saga, foundBy) : undefined;
         const doubt = { row, at: clock.startedAt, run, inFlightMs, restored: false, foundBy, namesakes };
-        const facts = { cursor: intended.cursor, ...(isAsked ? { doubt } : {}), ...unwritten };
+        const isSurelyNot = intended.doubts === 0 && failed.cartItemId === undefined;
+        const soldOut = failed.declared === 'SoldOut' && isSurelyNot ? { soldOut: true as const } : {};
+        const facts = { cursor: intended.cursor, ...(isAsked ? { doubt } : {}), ...soldOut, ...unwritten };
         throw new OwnFailure(name, failure.message, { ...failure, ...facts });
       }
     })(asked);

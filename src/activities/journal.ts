@@ -1,6 +1,7 @@
 /** A saga reads and writes the journal beside its effects. None of these calls the provider. */
 import type { Begin } from '../journal/acquire';
 import { Context, log } from '@temporalio/activity';
+import { correctedBy } from '../domain/corrections';
 import { differences } from '../domain/differences';
 import type { JournalCursor, Placement, Unwritten } from '../domain/effects';
 import { describeHolder } from '../domain/hold';
@@ -22,7 +23,7 @@ import { recordOf } from '../journal/views/record';
 import type { WantedFirewalls } from '../journal/database/schema';
 import { claimServers, serversOf } from '../journal/servers';
 import { writeWaits } from '../journal/people';
-import { readState, type Asking, type Done, type PlacementFound, type StateRead as Read } from '../journal/read-state';
+import { readState, type Asking, type PlacementFound, type StateRead as Read } from '../journal/read-state';
 import type { Verdict } from '../journal/store';
 import { type CallContext, type Caller, sagaOf } from './call';
 import { notOwned, reportLate, underWay, type Tools } from './effect';
@@ -87,7 +88,7 @@ type WriteEnding = Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 
 /** `later`: another run has begun since, and receivers are not notified. */
 type EndingWritten = PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean };
 
-export interface ReferenceState extends Done {
+export interface ReferenceState extends Omit<Read, 'from' | 'placement'> {
   /**
    * True where the reference belongs to another request than the one that looks: then nothing else is said, and nothing
    * was written.
@@ -202,7 +203,7 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
     }),
 
     /**
-     * Writes a person's correction of the request, for this run and every later one of the reference. A second call
+     * Writes a correction of the request, by a person or by the request itself, for this run and every later one of the reference. A second call
      * changes nothing, and neither does a call after the pivot was placed, or may have been.
      */
     writeCorrection: ofSaga(
@@ -212,6 +213,13 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
         return { how, notNow: await notNow(saga) };
       },
     ),
+
+    /** Looks whether the request, so corrected, would be refused at the prices of now. Writes nothing. @returns why */
+    judgeCorrection: ofSaga('read', async ({ correction }: { correction: unknown }, { saga }) => {
+      const request = await journal.correctedRequest(saga);
+      const judged = await notNow(saga, request && correctedBy([correction], saga.workflow, request));
+      return judged && judged.how !== 'asks' ? judged.why : undefined;
+    }),
 
     /** Writes a person's yes before a pivot, with the terms that the person read. A second call changes nothing. */
     writeApproval: ofSaga('mutate', ({ retry: _, ...approval }: CallContext & Approval, { saga }) =>

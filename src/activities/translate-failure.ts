@@ -5,6 +5,7 @@
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { mayEndByTime, type CallFailure, type CallFailureName } from '../domain/failures';
+import type { Refusal } from '../domain/profile';
 import { JournalUnavailable, JournalUnreadable } from '../journal/database/errors';
 import { ProviderFailure } from '../provider/errors';
 import type { ActivitySettings, CallKind, RetryBudget } from './settings';
@@ -69,7 +70,7 @@ export function translateFailure(
   });
 }
 
-type Facts = CallFailure & { retryAfterMs?: number | undefined; declared?: boolean | undefined };
+type Facts = CallFailure & { retryAfterMs?: number | undefined; declared?: Refusal['means'] | undefined };
 
 /** @returns undefined for an error that is not a failure of a call, but a mistake of ours */
 export function callFailureOf(error: unknown, kind: CallKind, settings: ActivitySettings): Facts | undefined {

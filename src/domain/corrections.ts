@@ -2,16 +2,26 @@
 import type { WorkflowName } from './identity';
 import type { ProvisionServersRequest } from './requests';
 
-/** `items`: the numbers of the items, from 1, that get the item's fields. */
+/**
+ * `items`: the numbers of the items, from 1, that get the item's fields. `alternative`: the request itself names it in the
+ * place of what is sold out, as the item's so many-th, from 1; `passedOver`: why it does not take that place.
+ */
 export type PurchaseCorrection = Partial<ProvisionServersRequest['items'][number]> &
-  Partial<Pick<ProvisionServersRequest, 'label' | 'currency' | 'vmObjectIds'>> & { items?: number[] };
+  Partial<Pick<ProvisionServersRequest, 'label' | 'currency' | 'vmObjectIds'>> & {
+    items?: number[];
+    alternative?: number;
+    passedOver?: string;
+  };
 
-/** The fields of a {@link PurchaseCorrection} that are not an item's. */
-const ofTheOrder: readonly string[] = ['items', 'label', 'currency', 'vmObjectIds'];
+/** The fields of a {@link PurchaseCorrection} that are not an item's: of the order, and of the correction. */
+const ofTheOrder: readonly string[] = ['label', 'currency', 'vmObjectIds'];
+const ofItself: readonly string[] = ['items', 'alternative', 'passedOver'];
 
 /** The part that is about items. */
 export function itemFieldsOf(correction: PurchaseCorrection): Partial<ProvisionServersRequest['items'][number]> {
-  return Object.fromEntries(Object.entries(correction).filter(([field]) => !ofTheOrder.includes(field)));
+  return Object.fromEntries(
+    Object.entries(correction).filter(([field]) => ![...ofTheOrder, ...ofItself].includes(field)),
+  );
 }
 
 export function correctPurchase(

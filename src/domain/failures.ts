@@ -115,6 +115,8 @@ export interface CallFailure {
   takesClear?: true;
   /** For a refusal: by the setting, a person is asked where the request does not decide that. */
   asks?: true;
+  /** For a refusal: declared to mean that it is sold out; and no earlier call may have made it. */
+  soldOut?: true;
 }
 
 /** A person is asked about this pivot. */

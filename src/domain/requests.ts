@@ -122,13 +122,37 @@ function itemFields(planTypes: PlanTypes) {
   };
 }
 
+/** Each costs a call, and perhaps a question, before the saga ends. */
+const alternativesMax = 5;
+
+/** What the plan decides of an item. An alternative has no secret, and never more than the item. */
+function alternativesSchema(planTypes: PlanTypes) {
+  const { plan_id, plan_type, os_template_id, billing_cycle } = itemFields(planTypes);
+  return z
+    .array(
+      z.strictObject({ plan_id, plan_type, os_template_id, billing_cycle: billing_cycle.optional() }),
+      'must be a list of alternatives',
+    )
+    .max(alternativesMax, `must not have more than ${alternativesMax} entries`);
+}
+
 function cartItemSchema(planTypes: PlanTypes) {
-  return z.strictObject(itemFields(planTypes)).superRefine((item, context) => {
-    if (item.plan_type === undefined || !cloudServerPlanTypes.includes(item.plan_type)) return;
-    for (const field of ['password', 'os_template_id'] as const) {
-      if (item[field] !== undefined) continue;
-      wrong(context, [field], `is required for plan_type ${item.plan_type}`);
-    }
+  const fields = { ...itemFields(planTypes), alternatives: alternativesSchema(planTypes).optional() };
+  return z.strictObject(fields).superRefine((item, context) => {
+    const alternatives = Array.isArray(item.alternatives) ? item.alternatives : [];
+    const seen = new Set<string>();
+    [item, ...alternatives].forEach((changes, index) => {
+      const one = { ...item, ...changes };
+      const { plan_id, plan_type, os_template_id, billing_cycle } = one;
+      const plan = JSON.stringify([plan_id, plan_type, os_template_id, billing_cycle]);
+      if (seen.has(plan)) wrong(context, ['alternatives', index - 1], 'equals the item, or an alternative before it');
+      seen.add(plan);
+      if (plan_type === undefined || !cloudServerPlanTypes.includes(plan_type)) return;
+      if (index > 0 && plan_type === item.plan_type) return;
+      for (const field of ['password', 'os_template_id'] as const) {
+        if (one[field] === undefined) wrong(context, [field], `is required for plan_type ${plan_type}`);
+      }
+    });
   }, alsoBesideOthers);
 }
 

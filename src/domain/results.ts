@@ -17,6 +17,8 @@ export const serverSchema = z.strictObject({
 });
 export type Server = z.infer<typeof serverSchema>;
 
+const insteadSchema = z.strictObject({ item: z.int(), alternative: z.int(), plan_id: z.int().optional() });
+
 const decisions = z.array(decisionRecordSchema);
 
 /** `partly`: something was skipped, or is left over. */
@@ -37,6 +39,8 @@ export const resultSchemas = {
     reference: z.string(),
     outcome,
     cartItemIds: z.array(z.int()),
+    /** Items that were sold out, by their number; the alternative that took the place of each, and the plan bought. */
+    instead: z.array(insteadSchema).optional(),
     order: rawResponse,
     servers: z.array(serverSchema),
     /** Ids of the steps that a person skipped. */

@@ -106,7 +106,7 @@ interface SealedCorrection {
 }
 
 export interface Corrected extends SealedCorrection {
-  /** Random. */
+  /** Random; of an alternative, its own. */
   id: string;
   run: string;
   step: string;

@@ -8,6 +8,7 @@
  *
  * A message names the endpoint, the status and the reason. It never contains headers, credentials or request fields.
  */
+import type { Refusal } from '../domain/profile';
 
 export type ProviderFailureName =
   /**
@@ -64,7 +65,7 @@ export interface FailureFacts {
   /** How long the answer asks to wait, in milliseconds. */
   retryAfterMs?: number;
   /** It is what the profile declares, and not what the status says. */
-  declared?: boolean;
+  declared?: Refusal['means'];
 }
 
 const ErrorWithFacts = Error as unknown as new (message: string) => Error & Readonly<FailureFacts>;

@@ -14,7 +14,7 @@ export type OrderBody = Pick<ProvisionServersRequest, 'account' | 'currency' | '
 };
 
 /** Row 2, each secret by its value; key and script are base64. */
-export type CartItemBody = Omit<CartItem, SecretField> & Partial<Record<SecretField, string>>;
+export type CartItemBody = Omit<CartItem, SecretField | 'alternatives'> & Partial<Record<SecretField, string>>;
 type SecretField = 'password' | 'custom_ssh_key' | 'custom_script';
 
 /** Rows 4 and 5. */

@@ -61,12 +61,14 @@ export async function plaintextRefused(): Promise<Problem[]> {
 }
 
 function namesDocumentedPlans(input: unknown): boolean {
-  const items = (input as { items?: unknown } | null | undefined)?.items;
+  type Given = { items?: unknown; alternatives?: unknown } | null | undefined;
+  const items = (input as Given)?.items;
   const documented = (item: unknown) => {
     const planType = stringField(item, 'plan_type');
     return planType === undefined || (documentedPlanTypes as readonly string[]).includes(planType);
   };
-  return !Array.isArray(items) || items.every(documented);
+  const plans = Array.isArray(items) ? items.flatMap((item: Given) => [item, item?.alternatives].flat()) : [];
+  return plans.every(documented);
 }
 
 export function stringField(input: unknown, field: string): string | undefined {

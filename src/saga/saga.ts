@@ -185,9 +185,7 @@ class StepRunner<T> {
     for (let open = specs; open.length > 0;) {
       // If the history has no room for all of them to fail: one after the other, up to the first that fails.
       const tried = hasRoomForMany(this.undoing) ? open : open.slice(0, 1);
-      const [first, ...others] = await this.tryAll(tried);
-      const untried = open.slice(tried.length);
-      open = first ? await this.afterFailures([first, ...others], untried) : untried;
+      open = await this.afterFailures(await this.tryAll(tried), open.slice(tried.length));
     }
     // A saga whose pivot was its last call is through, cancelled or not.
     if (!specs.some(({ pivot }) => pivot)) throwIfCancelled();
@@ -269,19 +267,22 @@ class StepRunner<T> {
   }
 
   /**
-   * The saga ends or begins again; or a person says what to do about all that are left, where no look settles it.
+   * The saga ends or begins again; or a person says what to do about all that are left, where no look settles it, and
+   * nothing else takes the place of what is sold out.
    *
    * @returns the specs that are tried next
    */
   private async afterFailures(
-    failed: readonly [Failed<T>, ...Failed<T>[]],
+    failed: readonly Failed<T>[],
     untried: readonly StepSpec<T>[],
   ): Promise<readonly StepSpec<T>[]> {
-    const { refusal } = this.policy;
-    const ofRefusal = this.questionOfRefusal(failed);
-    throwIfSagaCannotGoOn(failed, ofRefusal ? 'ask' : refusal);
-    markAll(failed, 'stuck');
     const [first] = failed;
+    if (first === undefined) return untried;
+    const others = await this.tryInstead(failed);
+    if (others) return this.afterFailures(others, untried);
+    const { refusal } = this.policy;
+    const ofRefusal = this.throwIfItEnds(failed);
+    markAll(failed, 'stuck');
     const { pivot } = first.spec;
     const settled = pivot && (await pivot.handleFailure(first.failure));
     if (settled !== undefined) {
@@ -305,10 +306,7 @@ class StepRunner<T> {
       const notAfter = this.undoing ? undefined : this.saga.deadline.notAfter;
       const question = ofRefusal ?? stuckQuestion(left, this.offersOf(left, forbidden));
       const decision = await this.ask(left, question, { delaysMs: this.ownTriesOf(left), notAfter, make });
-      if (decision === undefined) {
-        const [next, ...others] = again;
-        return next ? this.afterFailures([next, ...others], []) : [];
-      }
+      if (decision === undefined) return this.afterFailures(again, []);
       if (decision.decision === 'reject' && refusal !== 'ask' && forbidden) {
         markAll(failed, 'failed');
         const { spec, failure } = forbidden;
@@ -331,6 +329,26 @@ class StepRunner<T> {
       left = left.filter(({ spec }) => !this.outcomes.has(spec));
     }
     return [];
+  }
+
+  /** @returns what has failed once something else was tried for what is sold out; undefined where nothing was */
+  private async tryInstead(failed: readonly Failed<T>[]): Promise<Failed<T>[] | undefined> {
+    const soldOut = failed.filter(({ spec, failure }) => failure.soldOut && spec.instead);
+    if (soldOut.length === 0 || !hasRoomForMany(this.undoing)) return undefined;
+    markAll(soldOut, 'failed');
+    this.throwIfItEnds(failed.filter((one) => !soldOut.includes(one)));
+    const again: Failed<T>[] = [];
+    for (const one of soldOut) if (await one.spec.instead?.()) again.push(one);
+    if (again.length === 0) return undefined;
+    await this.policy.beforeInstead?.();
+    return [...failed.filter((one) => !again.includes(one)), ...(await this.tryAll(again.map(({ spec }) => spec)))];
+  }
+
+  /** @returns the question, where a person is asked about a refusal. @throws SagaFailed, StateChanged */
+  private throwIfItEnds(failed: readonly Failed<T>[]): Question<'refused'> | undefined {
+    const ofRefusal = this.questionOfRefusal(failed);
+    throwIfSagaCannotGoOn(failed, ofRefusal ? 'ask' : this.policy.refusal);
+    return ofRefusal;
   }
 
   /** Before the pivot: about what is refused, which alone is surely not done. @returns undefined where that ends the saga */

@@ -28,6 +28,8 @@ export interface StepSpec<T> extends Attempted<T> {
   };
   /** Present where a repeat would do it twice: how many of its calls are of unknown outcome. */
   doubts?: () => number;
+  /** Present where something else is left for it, if it is sold out: takes that. @returns false where none may be bought */
+  instead?: (() => Promise<boolean>) | undefined;
 }
 
 export type Undo = StepSpec<unknown> & Required<Pick<StepSpec<unknown>, 'leftover'>>;
@@ -88,6 +90,8 @@ export interface FailurePolicy {
   /** True where it is left out when the history has no room to wait on, though nobody may leave it out by themselves. */
   skippedWhenFull?: boolean;
   corrections?: Corrections | undefined;
+  /** Called before something else is tried for what is sold out. */
+  beforeInstead?: () => Promise<void>;
   undoing?: boolean;
 }
 
@@ -118,7 +122,7 @@ export function throwIfSagaCannotGoOn<T>(failed: readonly Failed<T>[], refusal: 
     const one = first(name);
     if (one === undefined || type === 'ask') continue;
     markAll(failed, 'failed');
-    throw new SagaFailed(type, `${one.spec.step.title}: ${describeFailure(one.failure)}`);
+    throw new SagaFailed(type, `${one.spec.title ?? one.spec.step.title}: ${describeFailure(one.failure)}`);
   }
 }
 

@@ -213,7 +213,12 @@ function boughtAsAsked(order: OrderPlaced, request: RequestOf['provisionServers'
   if (isCorrected(told)) return order.items.length === request.items.length;
   const sorted = (items: readonly object[]) =>
     items.map((item) => JSON.stringify(Object.entries(item).sort(([a], [b]) => a.localeCompare(b)))).sort();
-  return JSON.stringify(sorted(order.items)) === JSON.stringify(sorted(request.items));
+  const { instead = [] } = (told.result ?? told.report?.known ?? {}) as Partial<ResultOf['provisionServers']>;
+  const wanted = request.items.map(({ alternatives = [], ...item }, index) => {
+    const taken = instead.find((one) => one.item === index + 1);
+    return { ...item, ...(taken && alternatives[taken.alternative - 1]) };
+  });
+  return JSON.stringify(sorted(order.items)) === JSON.stringify(sorted(wanted));
 }
 
 function isCorrected({ result, report }: Told): boolean {

@@ -65,9 +65,8 @@ export class CorrectedRequest<R, C extends object> {
     return objections.length > 0 ? objections.join('; ') : undefined;
   }
 
-  /** @throws StateChanged where there is nothing to correct any more */
-  async correct(correction: C, said: Attribution): Promise<void> {
-    const id = uuid4();
+  /** @param id of one that is written once, whichever run does. @throws StateChanged where there is nothing to correct any more */
+  async correct(correction: C, said: Attribution, id: string = uuid4()): Promise<void> {
     const title = 'Write the correction into the journal';
     const written = await this.saga.write('write-correction', title, ({ retry }) =>
       activities('write the correction into the journal').writeCorrection({ id, ...said, correction, retry }),

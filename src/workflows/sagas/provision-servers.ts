@@ -48,11 +48,12 @@ const buying: DefineSaga<'provisionServers', PlacedOrder> = (saga, first, planTy
     finish: async ({ placement, cartItems = cart.itemIds }) => {
       const strays = await cart.deleteOrphans();
       const order = orderOf(placement);
-      saga.progress.addFacts({ cartItemIds: cartItems, order });
+      const { instead } = purchase;
+      saga.progress.addFacts({ cartItemIds: cartItems, instead, order });
       const servers = await protection.protect(await findServers(saga, purchase, placement));
       const { skipped, leftovers, decisions } = saga.progress;
       const cartItemIds = cartItems.filter((id) => !strays.includes(id));
-      return { reference, cartItemIds, order, servers, skipped, leftovers, decisions };
+      return { reference, cartItemIds, instead, order, servers, skipped, leftovers, decisions };
     },
     reportLeftovers: (standing) => protection.report(standing),
   };

@@ -48,9 +48,11 @@ export class Cart {
     // Meanwhile a person may correct an item that is there: then it is missing, too.
     for (let missing = this.missing; missing.length > 0; missing = this.missing) {
       const specs = missing.map((number) => this.specOf(number));
-      await saga.together(specs, { refusal: 'OrderRejected', corrections });
+      await saga.together(specs, { refusal: 'OrderRejected', corrections, beforeInstead: () => purchase.agree() });
     }
-    saga.progress.addFacts({ cartItemIds: this.itemIds });
+    const { instead } = purchase;
+    for (const { item } of instead ?? []) this.stepOf(item).setDetail(purchase.describeAlternatives(item));
+    saga.progress.addFacts({ cartItemIds: this.itemIds, instead });
   }
 
   has(number: number): boolean {
@@ -177,8 +179,15 @@ export class Cart {
   private specOf(number: number): StepSpec<{ cartItemId: number }> {
     const { purchase } = this;
     const scope = CancellationScope.current();
+    const step = this.stepOf(number);
     return {
-      step: this.stepOf(number),
+      step,
+      get title() {
+        return [step.title, purchase.describeAlternatives(number)].filter(Boolean).join('; ');
+      },
+      get instead() {
+        return purchase.alternativeTo(number, step.id);
+      },
       doubts: () => this.doubtsOf(number),
       act: async (asked) => {
         const item = purchase.request.items[number - 1];

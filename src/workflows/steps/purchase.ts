@@ -8,7 +8,8 @@
 import { z } from 'zod';
 import { correctPurchase, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../../domain/corrections';
 import type { Terms } from '../../domain/may-be-sent';
-import { describePurchase, purchaseViolations } from '../../domain/purchases';
+import { cutWell } from '../../domain/markdown';
+import { describeItem, describePurchase, purchaseViolations } from '../../domain/purchases';
 import { serversOrdered, type PlanTypes, type ServersOrdered } from '../../domain/plan-types';
 import {
   correctableItemFields,
@@ -16,13 +17,19 @@ import {
   purchaseCorrectionFields,
   type ProvisionServersRequest,
 } from '../../domain/requests';
+import type { ResultOf } from '../../domain/results';
 import { check } from '../../domain/validation';
+import { activities } from '../../saga/activities';
+import type { Act } from '../../saga/attempts';
 import { askForReview } from '../../saga/people/approval';
 import type { Correction, Corrections } from '../../saga/people/questions';
 import { SagaFailed } from '../../saga/control-flow';
 import type { Saga } from '../../saga/saga';
 import { SecretsSent } from './secrets-sent';
 import { CorrectedRequest } from '../../saga/people/corrected-request';
+
+/** Of why an alternative is passed over. */
+const whyCharsMax = 300;
 
 /** A correction of items needs this from the cart. */
 export interface ItemsAdded {
@@ -42,7 +49,12 @@ export class Purchase {
   ) {
     this.wanted = new CorrectedRequest(saga, first, {
       apply: correctPurchase,
-      check: (request) => check(provisionServersSchema(planTypes), request),
+      // An item may be what an alternative names, by now.
+      check: ({ items, ...request }) =>
+        check(provisionServersSchema(planTypes), {
+          ...request,
+          items: items.map((one) => ({ ...one, alternatives: [] })),
+        }),
       objections: (asked, corrected) => [
         ...raisedQuantities(asked, corrected),
         ...purchaseViolations(corrected.items, serversOrdered(corrected.items, planTypes), corrected.guard),
@@ -71,7 +83,56 @@ export class Purchase {
 
   /** An item that was added before a correction and one that is added after it are two items. */
   timesItemCorrected(number: number): number {
-    return this.wanted.corrections.filter(({ items }) => items?.includes(number)).length;
+    const isOf = ({ items, passedOver }: PurchaseCorrection) => items?.includes(number) && passedOver === undefined;
+    return this.wanted.corrections.filter(isOf).length;
+  }
+
+  /** What the request names in the place of an item, as far as any run has come to it: taken, or passed over. */
+  private alternativesOf(number: number): PurchaseCorrection[] {
+    return this.wanted.corrections.filter(({ items, alternative }) => alternative && items?.includes(number));
+  }
+
+  /** "alternative 1 passed over: …; alternative 2: 1 × plan 18 (monthly)"; empty where none was come to. */
+  describeAlternatives(number: number): string {
+    const described = this.alternativesOf(number).map((one) => {
+      const [item] = correctPurchase(this.request, one).items.slice(number - 1);
+      const what = one.passedOver === undefined ? `: ${item && describeItem(item)}` : ` passed over: ${one.passedOver}`;
+      return `alternative ${one.alternative}${what}`;
+    });
+    return described.join('; ');
+  }
+
+  /** What stands in the place of items that were sold out. */
+  get instead(): ResultOf['provisionServers']['instead'] {
+    const all = this.request.items.flatMap(({ plan_id }, index) => {
+      const taken = this.alternativesOf(index + 1).findLast(({ passedOver }) => passedOver === undefined);
+      return taken?.alternative ? [{ item: index + 1, alternative: taken.alternative, plan_id }] : [];
+    });
+    return all.length > 0 ? all : undefined;
+  }
+
+  /** See {@link StepSpec.instead}. The item is not in the cart. A retry does not begin anew what was tried. */
+  alternativeTo(number: number, step: string): (() => Promise<boolean>) | undefined {
+    const alternative = (this.alternativesOf(number).at(-1)?.alternative ?? 0) + 1;
+    const fields = this.request.items[number - 1]?.alternatives?.[alternative - 1];
+    if (fields === undefined) return undefined;
+    return async () => {
+      const why = await this.objectionTo({ items: [number], ...fields });
+      const correction = why === undefined ? fields : { passedOver: cutWell(why, whyCharsMax) };
+      const said = { step, by: 'the request', note: 'the item is sold out' };
+      // Of this id: no two runs write it twice.
+      const id = `${this.request.reference}/${number}/${alternative}`;
+      await this.wanted.correct({ items: [number], alternative, ...correction }, said, id);
+      return why === undefined || ((await this.alternativeTo(number, step)?.()) ?? false);
+    };
+  }
+
+  /** By its fields, the guard and the operator's rules, at the prices of now. */
+  private async objectionTo(correction: PurchaseCorrection): Promise<string | undefined> {
+    const step = this.saga.unlistedStep('judge-alternative', 'Look what an alternative costs');
+    const act: Act<string | undefined> = ({ retry }) =>
+      activities('look what an alternative costs').judgeCorrection({ correction, retry });
+    return this.wanted.objection(correction) ?? this.saga.must({ step, act });
   }
 
   /**

@@ -87,6 +87,9 @@ export const stories: readonly Story[] = [
   story('provision that asks when it is refused', provision({ onRefusal: 'ask' }), {
     besides: [refuses('place-order')],
   }),
+  story('provision of what is sold out', provision({ items: [{ alternatives: [{ billing_cycle: 3 }] }, {}] }), {
+    besides: [{ endpoint: 'add-cart-item', kind: 'refuse-before', status: 409, body: { code: 'sold_out' } }],
+  }),
   story('provision that is cancelled', provision({ items: [{}, {}] }), {
     besides: [{ endpoint: 'place-order', kind: 'slow', delayMs: 300 }],
     meanwhile: cancelAtTheOrder,

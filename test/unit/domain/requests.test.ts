@@ -10,6 +10,7 @@ const fieldsOf = (schema: Parameters<typeof check>[0], input: unknown): string[]
   const checked = check(schema, input);
   return checked.ok ? [] : checked.problems.map(({ field }) => field);
 };
+const plansTo = (last: number) => Array.from({ length: last }, (_, index) => ({ plan_id: index + 1 }));
 const withItem = (changes: object) => ({ ...provisionRequest(), items: [{ ...cartItem(), ...changes }] });
 
 describe('what the document allows is taken', () => {
@@ -18,6 +19,10 @@ describe('what the document allows is taken', () => {
     expect(fieldsOf(changeOrder(), changeRequest())).toEqual([]);
     expect(fieldsOf(switchPlan(), switchRequest())).toEqual([]);
     expect(fieldsOf(setFirewalls(), firewallsRequest())).toEqual([]);
+  });
+
+  it('as five alternatives of an item', () => {
+    expect(fieldsOf(provision, withItem({ alternatives: plansTo(5) }))).toEqual([]);
   });
 
   it('for every reference and account of the allowed characters', () => {
@@ -66,6 +71,16 @@ describe('what the document forbids is refused, by the field’s name', () => {
     ['custom_ssh_key', { custom_ssh_key: 'not base64!' }],
     ['custom_script', { custom_script: '' }, { custom_script: 'YWI' }, { custom_script: '====' }],
     ['colour', { colour: 'red' }],
+    ['alternatives', { alternatives: { plan_id: 2 } }, { alternatives: plansTo(6) }],
+    ['alternatives[0]', { plan_id: 1, alternatives: [{ plan_id: 1 }] }, { alternatives: [{}] }],
+    ['alternatives[1]', { alternatives: [{ plan_id: 2 }, { plan_id: 2 }] }],
+    ['alternatives[0].plan_type', { alternatives: [{ plan_type: 'nothing' }] }],
+    ['alternatives[0].password', { alternatives: [{ plan_id: 2, password: 'another' }] }],
+    ['alternatives[0].quantity', { alternatives: [{ plan_id: 2, quantity: 2 }] }],
+    [
+      'password',
+      { plan_type: undefined, password: undefined, alternatives: [{ plan_type: 'cloud_servers_standard' }] },
+    ],
   ];
   it.each(ofItem)('items[0].%s in %j', (field, ...wrong) => {
     for (const changes of wrong) expect(fieldsOf(provision, withItem(changes))).toEqual([`items[0].${field}`]);

@@ -179,7 +179,7 @@ describe('refusals', () => {
     for (const status of [200, 202, 207, 404, 409, 500]) {
       const { url } = await serve(json({ code: 'no_money' }, { status }));
       const failure = await failureOf(providerCalls.order(createClient(url, { profile })));
-      expect(failure).toMatchObject({ name, declared: true });
+      expect(failure).toMatchObject({ name, declared: means });
       expect(failure.message).toContain(`which means ${means} by \`refusals.0\``);
     }
     expect(await verdict('changeOrder', json({ code: 'no_money' }), profile)).toMatch(/^done/);
