@@ -8,7 +8,7 @@ import {
   readWorkerConfig,
   type WorkerConfig,
 } from './config';
-import { whyWrong } from './notifications/forms';
+import { formOf } from './notifications/forms';
 import { Gauges } from './operations/gauges';
 import { readinessOf, startHealthServer, type HealthServer } from './operations/health';
 import { createLog, type Log } from './operations/logging';
@@ -82,8 +82,9 @@ async function warnOfSecrets(routes: readonly Route[], secrets: SecretResolver, 
   for (const route of routes) {
     const { name, secret } = route;
     const value = await secrets.resolve(secret).catch(() => undefined);
-    const why = value === undefined ? 'its secret cannot be read' : whyWrong(route, value);
-    if (why !== undefined) log.warn({ route: name, secret, why }, 'notifications of a route will wait for its secret');
+    const why = value === undefined ? 'its secret cannot be read' : formOf(route, value);
+    if (typeof why === 'string')
+      log.warn({ route: name, secret, why }, 'notifications of a route will wait for its secret');
   }
 }
 

@@ -23,7 +23,7 @@ import { recordOf } from '../journal/views/record';
 import type { WantedFirewalls } from '../journal/database/schema';
 import { claimServers, serversOf } from '../journal/servers';
 import { writeWaits } from '../journal/people';
-import { readState, type Asking, type Done, type PlacementFound, type StateRead as Read } from '../journal/read-state';
+import { readState, type Asking, type PlacementFound, type StateRead as Read } from '../journal/read-state';
 import type { Verdict } from '../journal/store';
 import { type CallContext, type Caller, sagaOf } from './call';
 import { notOwned, reportLate, underWay, type Tools } from './effect';
@@ -88,7 +88,7 @@ type WriteEnding = Pick<Ending, 'isReset' | 'outcome' | 'report' | 'resource' | 
 /** `later`: another run has begun since, and receivers are not notified. */
 type EndingWritten = PastEnding | { how: 'later' } | { how: 'written'; isTold: boolean };
 
-export interface ReferenceState extends Done {
+export interface ReferenceState extends Omit<Read, 'from' | 'placement'> {
   /**
    * True where the reference belongs to another request than the one that looks: then nothing else is said, and nothing
    * was written.

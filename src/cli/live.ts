@@ -21,7 +21,7 @@ const marks: Partial<Record<StepStatus, string>> = {
   ...{ pending: '·', done: '✓', stuck: '!', skipped: '-', undone: '↩', failed: '✗' },
 };
 
-const clearLine = '\u001b[2K';
+const clear = '\u001b[J';
 const up = (rows: number) => (rows > 0 ? `\u001b[${rows}A` : '');
 /** No line wraps, however wide its characters are, and no cursor blinks in it. */
 const [begin, end] = ['\u001b[?25l\u001b[?7l', '\u001b[?7h\u001b[?25h'];
@@ -52,10 +52,8 @@ export class Live {
   /** @param above stays, above what is drawn */
   draw(above: readonly string[] = []): void {
     const lines = this.lines();
-    const erased = `${up(this.rows)}${`${clearLine}\n`.repeat(this.rows)}${up(this.rows)}`;
-    const said = above.map((line) => `${line}\n`).join('');
-    const drawn = lines.map((line) => `${clearLine}${line}\n`).join('');
-    this.screen.write(`${erased}${said}${begin}${drawn}${end}`);
+    const [said, drawn] = [above, lines].map((some) => some.map((line) => `${line}\n`).join(''));
+    this.screen.write(`${up(this.rows)}${clear}${said}${begin}${drawn}${end}`);
     this.rows = lines.length;
   }
 

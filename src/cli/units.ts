@@ -1,13 +1,8 @@
 /** Numbers, times and ids, as they are typed and as they are shown. */
 import { InvalidArgumentError } from 'commander';
-import { inWords } from '../domain/times';
+import { inWords, periods } from '../domain/times';
 
-const units = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-] as const;
+const units: [name: string, ms: number][] = [...Object.entries(periods), ['s', 1_000]];
 
 /** `30m`, `1h` or `1d`. @returns milliseconds; undefined for any other text */
 function readPeriod(text: string): number | undefined {

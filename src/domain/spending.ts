@@ -8,7 +8,7 @@ import type { MayBeSent, Terms } from './may-be-sent';
 import { serversOrdered, type PlanTypes } from './plan-types';
 import { estimateOf, type Estimate, isCurrencyCode, type PriceList } from './prices';
 import type { CartItem, ChangeOrderRequest, ProvisionServersRequest, SwitchPlanRequest } from './requests';
-import { inWords } from './times';
+import { inWords, periods } from './times';
 
 /** The fate of a purchase; `unknown`: nobody has said yet whether it was placed. */
 export const fates = ['placed', 'cancelled', 'unknown', 'not-placed'] as const;
@@ -103,7 +103,6 @@ const counted = ['servers', 'items'];
 
 export const isCurrency = (unit: string) => !counted.includes(unit);
 
-const periods = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
 const periodMsMax = 366 * periods.d;
 const mostMax = 1_000_000_000;
 

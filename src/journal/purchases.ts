@@ -89,10 +89,7 @@ export interface Buying extends Omit<Purchase, 'what' | 'currency'> {
 const othersNamedMax = 5;
 
 /** Other purchases may speak against one. */
-export const isLimited = ({
-  duplicateWithinMs,
-  spendLimits,
-}: Pick<PurchaseRules, 'duplicateWithinMs' | 'spendLimits'>) => duplicateWithinMs > 0 || spendLimits.length > 0;
+export const isLimited = (rules: PurchaseRules) => rules.duplicateWithinMs > 0 || rules.spendLimits.length > 0;
 
 const identified = ({ terms }: Buying['facts']) => ({ id: randomUUID(), same: terms.same });
 

@@ -41,8 +41,8 @@ export type PlacementFound =
     }
   | ({ how: 'unknown'; cartItems?: About['cartItems'] } & OpenPivot);
 
-/** The effects of a saga beside its placement. */
-export interface Done extends Pick<State<Effect>, 'doubtfulAdds'> {
+/** What a saga has done. */
+export interface StateRead extends Pick<State<Effect>, 'doubtfulAdds'> {
   /** False: this reference was never taken. */
   known: boolean;
   /** Added, not deleted, and in no order that was placed or may have been; and those that the journal has lost. */
@@ -53,9 +53,6 @@ export interface Done extends Pick<State<Effect>, 'doubtfulAdds'> {
   assigned: { vmObjectId: number; firewalls: readonly number[] }[];
   /** For a change of firewalls: those that runs have (perhaps) assigned or unassigned, and not undone. */
   changed?: { assigned: number[]; unassigned: number[] } | undefined;
-}
-
-export interface StateRead extends Done {
   /** The journal that says so. */
   from: Pick<JournalCursor, 'journal' | 'epoch'>;
   placement:

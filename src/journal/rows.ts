@@ -198,8 +198,6 @@ export interface IntendedCall extends Pick<WrittenCall, 'call' | 'run' | 'inFlig
 /** By the secret's name. */
 export type SentDigests = Record<string, readonly string[]>;
 
-type EffectRow = Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure' | 'is_first'>>;
-
 /**
  * Writes a call's row. PostgreSQL has to be told the type of each value that a select gives.
  *
@@ -209,7 +207,7 @@ export async function insertWhere(
   db: Db,
   { workflow, reference }: SagaKey,
   { call: { about, ...call }, run, inFlightMs, note = null, sent }: WrittenCall,
-  row: EffectRow,
+  row: Pick<Effect, 'id' | 'epoch'> & Partial<Pick<Effect, 'outcome' | 'failure' | 'is_first'>>,
   from = sql`where true`,
 ): Promise<Effect | undefined> {
   const columns = {

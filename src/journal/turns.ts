@@ -48,7 +48,10 @@ export function takeTurn(
     await lockName(tx, resource);
     // A call that stood still: nobody would give the turn back.
     if ((await endingOf(tx, key, { run: '' })) !== undefined) return { how: 'already-placed' };
-    const mine = (await turnOf(tx, key)) ?? (await insertTurn(tx, key, resource));
+    const { workflow, reference } = key;
+    const row = { id: randomUUID(), workflow, reference, resource, since_ms: nowMs(tx) };
+    const comes = tx.insertInto('turn').values(row).returningAll();
+    const mine = (await turnOf(tx, key)) ?? (await comes.executeTakeFirstOrThrow());
     const hasEnded = mine.ended_ms !== null;
     if (mine.begun_ms !== null && !hasEnded) return { how: 'begun', turn: mine.id };
     const before = hasEnded ? [] : await queueOf(tx, resource).where('seq', '<', mine.seq).execute();
@@ -111,12 +114,6 @@ function queueOf(tx: Tx, resource: string) {
 }
 
 const placeOf = ({ id, workflow, reference }: Turn): Place => ({ id, workflow, reference });
-
-async function insertTurn(tx: Tx, key: SagaKey, resource: string): Promise<Turn> {
-  const { workflow, reference } = key;
-  const row = { id: randomUUID(), workflow, reference, resource, since_ms: nowMs(tx) };
-  return tx.insertInto('turn').values(row).returningAll().executeTakeFirstOrThrow();
-}
 
 export function turnOf(tx: Tx, key: SagaKey): Promise<Turn | undefined> {
   return tx.selectFrom('turn').selectAll().where(ofSaga(key)).executeTakeFirst();

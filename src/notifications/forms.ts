@@ -3,29 +3,28 @@ import { Webhook } from 'standardwebhooks';
 import { isLoopback } from '../domain/loopback';
 import type { Message, Notice, Route, RouteFormat } from '../domain/notifications';
 
-export interface Sent {
+interface Sent {
   url: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** Its message says what a secret of that form is, and nothing of this one. */
-export class WrongSecret extends Error {}
-
-type Form = (route: Route, secret: string) => (notice: Notice) => Sent;
+/** @returns a sentence where it is no secret of that form: what one is, and nothing of this one */
+type Form = (route: Route, secret: string) => string | ((notice: Notice) => Sent);
 
 /** https://www.standardwebhooks.com. Several secrets, while a receiver changes to another one, are separated by blanks. */
 const webhook: Form = ({ url = '' }, secret) => {
   const secrets = secret.split(/\s+/).filter((one) => one !== '');
-  const signers = secrets.map((one) => {
+  if (secrets.length === 0) return 'its secret is empty';
+  const signers = secrets.flatMap((one) => {
     try {
-      if (one.startsWith('whsec_')) return new Webhook(one);
+      return one.startsWith('whsec_') ? new Webhook(one) : [];
     } catch {
       // Its message has parts of the secret.
+      return [];
     }
-    throw new WrongSecret('its secret is not whsec_ with base64 behind it');
   });
-  if (signers.length === 0) throw new WrongSecret('its secret is empty');
+  if (signers.length < secrets.length) return 'its secret is not whsec_ with base64 behind it';
   return ({ id, message }) => {
     const body = JSON.stringify(message);
     // Now, because a receiver refuses what was signed minutes ago.
@@ -41,8 +40,7 @@ const eventsUrl = 'https://events.pagerduty.com/v2/enqueue';
 /** The Events API v2: an incident for each question, by one key, which ends with the wait. */
 const pagerDuty: Form = ({ url = eventsUrl }, secret) => {
   const key = secret.trim();
-  if (!/^\w{32}$/.test(key))
-    throw new WrongSecret('its secret is not a routing key of PagerDuty: 32 letters and digits');
+  if (!/^\w{32}$/.test(key)) return 'its secret is not a routing key of PagerDuty: 32 letters and digits';
   return ({ message: { type, timestamp, data } }) => {
     const { workflowId, question, namespace, kind, step, account, link } = data;
     const of = { routing_key: key, dedup_key: `${workflowId}/${question}` };
@@ -63,7 +61,7 @@ const slack: Form = (_, secret) => {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : {};
   // A URL swallows line ends: two addresses would be one.
   if (/\s/.test(url) || (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname ?? ''))))
-    throw new WrongSecret('its secret is not the https:// address of a webhook of Slack');
+    return 'its secret is not the https:// address of a webhook of Slack';
   return ({ message: { type, data } }) => {
     const { choices = [], link } = data;
     const fits = choices.length > 0 ? ` Decisions that fit: ${choices.join(', ')}.` : '';
@@ -76,21 +74,8 @@ const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;'
 
 const forms: Record<RouteFormat, Form> = { webhook, pagerduty: pagerDuty, slack };
 
-/** @throws WrongSecret */
-export function formOf(route: Route, secret: string): (notice: Notice) => Sent {
-  return forms[route.format ?? 'webhook'](route, secret);
-}
-
-/** @returns why nothing can be sent with that secret */
-export function whyWrong(route: Route, secret: string): string | undefined {
-  try {
-    formOf(route, secret);
-    return undefined;
-  } catch (error) {
-    if (error instanceof WrongSecret) return error.message;
-    throw error;
-  }
-}
+/** @returns a sentence where nothing can be sent with that secret */
+export const formOf: Form = (route, secret) => forms[route.format ?? 'webhook'](route, secret);
 
 const asJson = (url: string, body: object): Sent => ({ url, headers: {}, body: JSON.stringify(body) });
 

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import type { Notice, Route } from '../domain/notifications';
 import { retryAfterOf } from '../domain/retry-after';
 import { createGuardedConnector, innerAddress, type Allowed } from './addresses';
-import { formOf, WrongSecret } from './forms';
+import { formOf } from './forms';
 
 export interface SenderOptions {
   /** Inner hosts and addresses that may be sent to all the same. */
@@ -39,7 +39,9 @@ export class Sender {
   /** @returns undefined where it was delivered */
   async send(route: Route, notice: Notice, secret: string): Promise<NotDelivered | undefined> {
     try {
-      const { url, headers: own, body } = formOf(route, secret)(notice);
+      const form = formOf(route, secret);
+      if (typeof form === 'string') return { why: form };
+      const { url, headers: own, body } = form(notice);
       const receiver = JSON.stringify([url, secret]);
       if (this.gone.has(receiver)) return gone;
       const headers = { 'content-type': 'application/json', 'user-agent': 'order-saga', ...own };
@@ -75,7 +77,6 @@ function whyRefused(status: number): string | undefined {
 /** Uses codes only: messages of undici and Node contain addresses. */
 function whyNotAnswered(error: unknown, timeoutMs: number): string {
   const { name, code } = error as { name?: unknown; code?: unknown };
-  if (error instanceof WrongSecret) return error.message;
   if (code === innerAddress) return 'its receiver has an inner address, which NOTIFICATION_ALLOW does not name';
   if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT')
     return `its receiver did not answer in ${timeoutMs} ms`;

@@ -102,7 +102,7 @@ export abstract class Caller {
 
   /** An answer without these secrets, and without those that were sent recently, so that it may be stored. */
   blank(answer: unknown, secrets: Secrets = []): unknown {
-    const sent = this.recent.all().concat(this.token ?? []);
+    const sent = this.recent.all.concat(this.token ?? []);
     return withoutSecrets(answer, secrets === 'unknown' ? secrets : [...secrets, ...sent]);
   }
 
@@ -112,7 +112,7 @@ export abstract class Caller {
     const request = this.build(call);
     const own = secretsIn(call.body);
     this.recent.add(own);
-    const secrets = [...own, ...this.recent.all()];
+    const secrets = [...own, ...this.recent.all];
     const token = this.readToken(endpoint, this.token);
     let answer = await this.send(call, request, token);
     if (token !== undefined) secrets.push(token);

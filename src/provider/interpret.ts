@@ -51,8 +51,8 @@ export function interpret<T>(call: Asked<T>, answer: Answered, profile: Profile 
   const evidence = evidenceIn(call, meaning, answer, profile);
   if (refusal) {
     const which = `\`refusals.${refusal.index}\` of the provider’s profile`;
-    if (evidence.isDone && changes(call))
-      throw fail('UnknownOutcome', `and ${which} fits it, and so does what is done`);
+    const onlyLooks = ['quote', 'list', 'directory'].includes(call.kind);
+    if (evidence.isDone && !onlyLooks) throw fail('UnknownOutcome', `and ${which} fits it, and so does what is done`);
     const name = refusal.means === 'SoldOut' ? 'Rejected' : refusal.means;
     throw fail(name, `which means ${refusal.means} by ${which}`, { declared: refusal.means });
   }
@@ -127,6 +127,3 @@ function isPart(status: number, { link, 'content-range': range }: Answered['head
 
 type Evidence = { isDone: true; value: unknown } | { isDone: false; why: string };
 const not = (why: string): Evidence => ({ isDone: false, why });
-
-/** The others only look. */
-const changes = ({ kind }: Asked<unknown>) => !['quote', 'list', 'directory'].includes(kind);

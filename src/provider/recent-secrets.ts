@@ -17,22 +17,19 @@ const secretCharsMax = 4_096;
 const secretCharsMin = 6;
 
 export class RecentSecrets {
-  private newestFirst: string[] = [];
+  /** The newest first. */
+  all: readonly string[] = [];
 
   add(secrets: readonly string[]): void {
     // As most calls have none.
     if (secrets.length === 0) return;
     const sent = secrets.map((secret) => secret.slice(0, secretCharsMax));
-    const all = new Set([...sent.reverse(), ...this.newestFirst]);
+    const all = new Set([...sent.reverse(), ...this.all]);
     let chars = 0;
-    this.newestFirst = [...all].filter((secret) => {
+    this.all = [...all].filter((secret) => {
       if (secret.length < secretCharsMin) return false;
       chars += secret.length;
       return chars <= charsMax;
     });
-  }
-
-  all(): string[] {
-    return this.newestFirst;
   }
 }

@@ -30,8 +30,7 @@ export function createSealing(keys: PayloadKeys | undefined) {
 }
 
 /** Without keys there is nothing secret to key a digest with: only the time that it takes protects it. */
-const slowly = (secret: string) =>
-  promisify<string, string, number, Buffer>(scrypt)(secret, 'order-saga sent secrets', 32);
+const slowly = promisify<string, string, number, Buffer>(scrypt);
 
 /** Each takes a twentieth of a second of a core, and an order of many servers asks again and again for the same ones. */
 const slowDigests = new Map<string, Promise<Buffer>>();
@@ -40,7 +39,7 @@ const ofProcess = randomBytes(32);
 
 function slowlyOnce(secret: string): Promise<Buffer> {
   const key = createHmac('sha256', ofProcess).update(secret).digest('base64');
-  const digest = slowDigests.get(key) ?? slowly(secret);
+  const digest = slowDigests.get(key) ?? slowly(secret, 'order-saga sent secrets', 32);
   slowDigests.set(key, digest);
   digest.catch(() => slowDigests.delete(key));
   return digest;

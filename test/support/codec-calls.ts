@@ -8,7 +8,7 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { JSONToPayload, payloadToJSON, type JSONPayload } from '@temporalio/common/lib/proto-utils';
 import { parsePayloadKeys } from '../../src/security/keys';
 import { newKey } from './keys';
-import { startCodecServer, type CodecServer, type CodecServerOptions } from '../../src/security/codec-server/server';
+import { startCodecServer, type CodecServerOptions } from '../../src/security/codec-server/server';
 
 export interface Answered {
   status: number;
@@ -37,7 +37,7 @@ export async function call(url: string, { method = 'POST', headers = {}, body, c
 /** The fields of each line of the log. */
 type Line = Record<string, unknown> & { level: 'info' | 'warn' | 'error'; message: string };
 
-export interface TestServer extends CodecServer {
+export interface TestServer extends Awaited<ReturnType<typeof startCodecServer>> {
   lines: Line[];
 }
 

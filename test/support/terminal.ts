@@ -10,7 +10,7 @@ export function screenOf(written: string): string[] {
     const [, count = '', what = ''] = /^\u001b\[\??([\d;]*)([A-Za-z])$/.exec(token) ?? [];
     if (token === '\n') row += 1;
     else if (what === 'A') row -= Number(count);
-    else if (what === 'K') lines[row] = '';
+    else if (what === 'J') lines.splice(row, Infinity, '');
     else if (what === 'm' || what === '') lines[row] = (lines[row] ?? '') + (token === '\r' ? '' : token);
     else if (!'hl'.includes(what)) throw new Error(`a code that no test knows: ${JSON.stringify(token)}`);
     if (row < 0) throw new Error('it has written above the screen');

@@ -67,10 +67,8 @@ export function openDatabase(
 const durableCommits =
   "set client_min_messages to 'warning'; select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')";
 
-type Oid = Parameters<typeof types.getTypeParser>[0];
-
 /** Milliseconds, sequence numbers and the provider's ids fit into a number. */
-const numbersForBigints = ((oid: Oid, format: 'text') =>
+const numbersForBigints = ((oid: Parameters<typeof types.getTypeParser>[0], format: 'text') =>
   oid === types.builtins.INT8 ? Number : (types.getTypeParser(oid, format) as unknown)) as typeof types.getTypeParser;
 
 /** One folder after the other: Node's own way turns for ever where none can be made, as below /proc. */

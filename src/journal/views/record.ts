@@ -19,7 +19,6 @@ import {
   correctionsOf,
   type Effect,
   effectsOf,
-  type EndingRow,
   isUnanswered,
   iso,
   type JournalRow,
@@ -57,7 +56,13 @@ export async function recordOf(journal: Store, key: SagaKey): Promise<SagaRecord
   }));
   const purchaseOf = ({ id }: Effect) => rows.purchases.find(({ effect }) => effect === id);
   const effects = await inOrder(rows.effects, (row) => effectOf(row, purchaseOf(row), from, open));
-  const endings = await inOrder(rows.endings, (row) => endingOf(row, open));
+  const endings = await inOrder(
+    rows.endings,
+    async ({ run, ended_by: workflow, ended_ms, outcome, report: sealed }) => {
+      const { ended, report, result } = ((await open.value(sealed, `ending of run ${run}`)) ?? {}) as RecordedEnding;
+      return { run, at: iso(ended_ms), workflow, report, outcome: outcome as RecordedEnding['outcome'], ended, result };
+    },
+  );
   const waits = await inOrder(
     rows.waits,
     async ({ question: id, kind, step, run, since_ms, asked, ended_ms, decision }) => ({
@@ -234,14 +239,6 @@ async function effectOf(
 function boughtOf(row: PurchaseTable): NonNullable<RecordedEffect['bought']> {
   const { account, servers, items, total, currency, estimate, estimated_in: estimatedIn } = row;
   return present({ account, servers, items, total, currency, estimate, estimatedIn });
-}
-
-async function endingOf(row: EndingRow, open: Unsealer): Promise<RecordedEnding> {
-  const { run, ended_by: workflow } = row;
-  const outcome = row.outcome as RecordedEnding['outcome'];
-  const ending = await open.value(row.report, `ending of run ${run}`);
-  const { ended, report, result } = (ending ?? {}) as Partial<Pick<RecordedEnding, 'ended' | 'report' | 'result'>>;
-  return { run, at: iso(row.ended_ms), workflow, report, outcome, ended, result };
 }
 
 const idOf = (id: number) => (id === unnamed ? undefined : id);

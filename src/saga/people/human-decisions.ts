@@ -120,9 +120,7 @@ const idChars = 8;
 type AskedTold = EventDetails & { since: string; reminders: number };
 
 export class HumanDecisions {
-  /** The question that a decision may be about. */
-  private open?: OpenQuestion;
-  /** The same, also once it is answered, until the saga goes on. */
+  /** The question, also once it is answered, until the saga goes on. */
   private asking?: OpenQuestion;
   /** By their tokens: some are of cancellations that never came, or came to another run. */
   private readonly cancellers = new Map<string, Cancellation & Pick<DecisionRecord, 'at' | 'kind' | 'step'>>();
@@ -169,7 +167,7 @@ export class HumanDecisions {
       cancellable: isCancellable(CancellationScope.current()),
       told: { ...said, question: id, reminders: 0, failure: lastFailure?.failure },
     };
-    this.open = this.asking = question;
+    this.asking = question;
     this.progress.wait({
       ...{ ...said, id, question: question.question, choices, servers },
       lastFailure: lastFailure && withoutInstructions(lastFailure),
@@ -199,7 +197,6 @@ export class HumanDecisions {
     if (this.asking !== question) return;
     const { id, kind, step, taken, told, isTold } = question;
     delete this.asking;
-    delete this.open;
     if (goesOn) this.progress.answered();
     else this.progress.stopWaiting();
     count('waitsEnded', { kind });
@@ -283,6 +280,11 @@ export class HumanDecisions {
     return !hasRoomToAsk(canBeLeftOut) && (canBeLeftOut || !this.progress.isEnding);
   }
 
+  /** The question that a decision may be about. */
+  private get open(): OpenQuestion | undefined {
+    return this.asking?.taken === undefined ? this.asking : undefined;
+  }
+
   private receive(name: DecisionName): void {
     const { does, example } = decisionHints[name];
     const description = `${does}. ${example}`;
@@ -346,7 +348,6 @@ export class HumanDecisions {
   private take(decision: Taken): { taken: DecisionName; step: string } {
     const question = this.open;
     if (question === undefined) throw refusal('nothing waits for a decision now', true);
-    delete this.open;
     question.taken = decision;
     this.progress.answered();
     const { kind, step } = question;

@@ -84,7 +84,11 @@ export class Notices {
     const said = this.endSaid(outcome, ended);
     if (this.end === undefined && (this.hasTold || isOwn)) this.end = this.add('ended', said);
     else if (this.end !== undefined) Object.assign(this.end, said);
-    await this.stopTelling();
+    // A call that ends while the run's last workflow task is done makes the server refuse that task: it would be done, and
+    // counted, once more. So a call under way is awaited, and one that waits for its next attempt is given up: its events are
+    // among the untold, or handed over.
+    this.telling?.scope.cancel();
+    await this.telling?.ended;
     if (this.untold.length === 0) return;
     const told = this.all();
     try {
@@ -130,16 +134,6 @@ export class Notices {
       this.telling = { scope, ended: scope.run(() => this.handOver()) };
       await this.telling.ended;
     });
-  }
-
-  /**
-   * A call that ends while the run's last workflow task is done makes the server refuse that task: it would be done, and
-   * counted, once more. So a call under way is awaited, and one that waits for its next attempt is given up: its
-   * events are among the untold, or handed over.
-   */
-  private async stopTelling(): Promise<void> {
-    this.telling?.scope.cancel();
-    await this.telling?.ended;
   }
 
   private async handOver(): Promise<void> {

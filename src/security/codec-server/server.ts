@@ -25,8 +25,6 @@ export interface CodecServerOptions extends AuthenticationOptions {
   log: CallLog;
 }
 
-export type CodecServer = Awaited<ReturnType<typeof startCodecServer>>;
-
 /** A call is a few kilobytes from a browser or a command line: a slower caller would only block connections. */
 const limits: ServerOptions = {
   maxHeaderSize: 16 * 1024,

@@ -19,10 +19,8 @@ const awayFrom = 6;
 /** After this time a repair is not wanted any more: who was told to wait meanwhile may want something else. */
 const repairWithinMs = 2 * 60_000;
 
-type Open = InTurn['open'][number];
-
 /** A server that lacks firewalls, as far as the journal knows; without an id it cannot be compared. */
-export function noteUnprotected({ servers }: ReconcileRequest, sweep: Sweep, open: Open): void {
+export function noteUnprotected({ servers }: ReconcileRequest, sweep: Sweep, open: InTurn['open'][number]): void {
   const { vmObjectId, firewalls } = open;
   const server = vmObjectId === undefined ? undefined : added(sweep, { vmObjectId }, servers);
   if (server === undefined) {

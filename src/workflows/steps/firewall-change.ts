@@ -21,8 +21,6 @@ import type { Step } from '../../saga/shown/progress';
 import type { Saga } from '../../saga/saga';
 import { readable, ServerFirewalls, shownNow, unverified, whyUnverified } from './server-firewalls';
 
-type Denied = NonNullable<ServerFirewalls['denied']>;
-
 const refused = { refusal: 'FirewallsRejected' } as const;
 
 /** Each look of an undo. */
@@ -109,13 +107,20 @@ export class FirewallChange {
     server.denied = {};
     const shown = { ...this.shownAfter('unassignFirewalls'), after: 'undoing' } as const;
     const outcome = await saga.one(server.looking(verifying, () => shown));
-    const { denied, seen: list } = server;
+    const { seen: list } = server;
+    const { lacks = [], surplus = [] } = server.denied;
     const after = readable(list);
     if (after && (after.active || wanted.length === 0)) return { firewalls: after.firewalls, verified: true };
     const supposed = [...before.filter((id) => !unassign.includes(id)), ...assign];
-    const firewalls = after?.firewalls ?? asDenied(supposed, denied);
+    const there = supposed.filter((id) => !lacks.includes(id) && !surplus.includes(id));
+    const firewalls = after?.firewalls ?? [...there, ...surplus];
     if (outcome.skipped) {
-      const left = leftoversOf(vmObjectId, denied, outcome.note);
+      // Although the list did not show what was done.
+      const why = (what: string) => `the provider’s list ${what} them; a person left it out: ${outcome.note ?? ''}`;
+      const left = [
+        ...firewallsLeft(vmObjectId, lacks, why('does not show')),
+        ...firewallsLeft(vmObjectId, surplus, why('still shows')),
+      ];
       saga.progress.addLeftovers(
         ...(left.length === 0 && server.isUndeclared ? [unverified(vmObjectId, firewalls)] : left),
       );
@@ -241,19 +246,6 @@ function difference(
     assign: (exactly ?? assign).filter((id) => !before.includes(id) || doubtful.includes(id)),
     unassign: exactly ? perhaps.filter((id) => !exactly.includes(id)) : unassign.filter((id) => perhaps.includes(id)),
   };
-}
-
-function asDenied(firewalls: readonly number[], { lacks = [], surplus = [] }: Denied): number[] {
-  return [...firewalls.filter((id) => !lacks.includes(id) && !surplus.includes(id)), ...surplus];
-}
-
-/** A person skipped the last look although the list did not show what was done. */
-function leftoversOf(vmObjectId: number, { lacks = [], surplus = [] }: Denied, note = ''): Leftover[] {
-  const why = (what: string) => `the provider’s list ${what} them; a person left it out: ${note}`;
-  return [
-    ...firewallsLeft(vmObjectId, lacks, why('does not show')),
-    ...firewallsLeft(vmObjectId, surplus, why('still shows')),
-  ];
 }
 
 function firewallsLeft(vmObjectId: number, firewalls: number[], why: string): Leftover[] {
