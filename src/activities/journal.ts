@@ -216,8 +216,9 @@ export function createJournalActivities({ journal, settings, activity }: Tools) 
 
     /** Looks whether the request, so corrected, would be refused at the prices of now. Writes nothing. @returns why */
     judgeCorrection: ofSaga('read', async ({ correction }: { correction: unknown }, { saga }) => {
-      const request = await journal.correctedRequest(saga);
-      const judged = await notNow(saga, request && correctedBy([correction], saga.workflow, request));
+      const first = await journal.firstRequest(saga);
+      const corrections = [...(await journal.corrections(saga)), correction];
+      const judged = await notNow(saga, first && correctedBy(corrections, saga.workflow, first));
       return judged && judged.how !== 'asks' ? judged.why : undefined;
     }),
 

@@ -1,7 +1,7 @@
 /** A record for a person: a summary, and what happened in the order of time. The printer makes the lines safe. */
 import { isDeepStrictEqual } from 'node:util';
 import { workflowIdOf } from '../domain/identity';
-import type { PurchaseCorrection } from '../domain/corrections';
+import { describeAlternative } from '../domain/corrections';
 import type { RecordedCorrection, RecordedEffect, RecordedEnding, SagaRecord } from '../domain/record';
 import type { DecisionRecord } from '../domain/progress';
 import { describeDeed, type Deed } from '../domain/deeds';
@@ -24,7 +24,10 @@ const nouns: Record<SagaRecord['workflow'], string | undefined> = {
 
 export function describeRecord(record: SagaRecord): string[] {
   const { workflow, reference, account, firstSeen, state, total, currency, servers, unreadable } = record;
-  const alternatives = record.corrections.flatMap((one) => alternativeIn(one) ?? []);
+  const alternatives = record.corrections.flatMap(({ step, correction = {} }) => {
+    const told = describeAlternative(correction);
+    return told === undefined ? [] : [`  ${step}: ${inOneLine(told)}`];
+  });
   const times = record.corrections.length - alternatives.length;
   const last = record.endings.findLast((ending) => ending.workflow !== 'cleanCart');
   return [
@@ -36,7 +39,7 @@ export function describeRecord(record: SagaRecord): string[] {
         : []),
     `  first seen on ${firstSeen.at}, by run ${firstSeen.run || 'unknown'}${account === undefined ? '' : `, account ${account}`}`,
     ...(times === 0 ? [] : [`  the request was corrected ${times === 1 ? 'once' : `${times} times`} (--timeline)`]),
-    ...alternatives.map((text) => `  ${text}`),
+    ...alternatives,
     ...record.waits.flatMap(({ id, kind, step, since, endedAt }) =>
       endedAt === undefined && state === 'open'
         ? [`  waits for a decision (${kind}) at ${step} since ${since}, question ${id}`]
@@ -109,14 +112,6 @@ export function timelineOf(record: SagaRecord): string[][] {
   // When it came is not known.
   const late = effects.filter((effect) => effect.late !== undefined);
   return [...rows, ...late.map(({ step, id }) => ['', 'LATE', `${step}, row ${id}: ${unexpected}`])];
-}
-
-/** Undefined for a correction by a person. */
-function alternativeIn({ correction = {} }: RecordedCorrection): string | undefined {
-  const { items, alternative, passedOver, ...fields } = correction as PurchaseCorrection;
-  if (alternative === undefined) return undefined;
-  const how = passedOver === undefined ? `in its place: ${JSON.stringify(fields)}` : `passed over: ${passedOver}`;
-  return inOneLine(`item ${items?.join()}, sold out: alternative ${alternative} ${how}`);
 }
 
 function correctionOf({ at, run, step, correction, ...said }: RecordedCorrection): Happening {

@@ -24,10 +24,7 @@ export function itemFieldsOf(correction: PurchaseCorrection): Partial<ProvisionS
   );
 }
 
-export function correctPurchase(
-  request: ProvisionServersRequest,
-  correction: PurchaseCorrection,
-): ProvisionServersRequest {
+function correctPurchase(request: ProvisionServersRequest, correction: PurchaseCorrection): ProvisionServersRequest {
   const { items: numbers = [] } = correction;
   const fields = itemFieldsOf(correction);
   const others = Object.entries(correction).filter(([field]) => ofTheOrder.includes(field));
@@ -38,14 +35,25 @@ export function correctPurchase(
   };
 }
 
+/** Of the alternatives, the last that was taken holds: it takes the place of the item, and not of the one before it. */
+function standing(corrections: readonly PurchaseCorrection[]): PurchaseCorrection[] {
+  const taken = corrections.filter(({ alternative, passedOver }) => alternative && passedOver === undefined);
+  const last = new Map(taken.map((one) => [one.items?.[0], one]));
+  return corrections.filter((one) => one.alternative === undefined || last.get(one.items?.[0]) === one);
+}
+
 /** @param corrections of a request of that workflow, in their order, as the journal has them */
-export function correctedBy(corrections: readonly unknown[], workflow: WorkflowName, request: unknown): unknown {
-  return corrections.reduce((wanted, correction) => {
-    if (workflow === 'provisionServers') {
-      return correctPurchase(wanted as ProvisionServersRequest, correction as PurchaseCorrection);
-    }
-    return { ...(wanted as object), ...(correction as object) };
-  }, request);
+export function correctedBy<R>(corrections: readonly unknown[], workflow: WorkflowName, first: R): R {
+  if (workflow !== 'provisionServers') return Object.assign({}, first, ...corrections) as R;
+  return standing(corrections as PurchaseCorrection[]).reduce(correctPurchase, first as ProvisionServersRequest) as R;
+}
+
+/** "alternative 1 passed over: …", "alternative 2: plan_id 18"; undefined for a correction by a person. */
+export function describeAlternative(correction: PurchaseCorrection): string | undefined {
+  const { items: _, alternative, passedOver, ...fields } = correction;
+  if (alternative === undefined) return undefined;
+  const named = Object.entries(fields).map(([field, value]) => `${field} ${JSON.stringify(value)}`);
+  return `alternative ${alternative}${passedOver === undefined ? `: ${named.join(', ')}` : ` passed over: ${passedOver}`}`;
 }
 
 type Items = Pick<ProvisionServersRequest, 'items'>;

@@ -32,7 +32,7 @@ export function describePurchase({ account, label, items }: ProvisionServersRequ
   return `${countOf(ordered)} ${ordered.most === 1 ? 'server' : 'servers'}: ${all}; account ${account.slice(0, 40)}${named}`;
 }
 
-export function describeItem({ quantity = 1, plan_id, plan_type, billing_cycle, addons }: CartItem): string {
+function describeItem({ quantity = 1, plan_id, plan_type, billing_cycle, addons }: CartItem): string {
   const plan = plan_id === undefined ? 'plan not named' : `plan ${plan_id}`;
   const facts = [plan_type, cycles[billing_cycle], addons?.length && `${addons.length} add-ons`];
   return `${quantity} × ${plan} (${facts.filter(Boolean).join(', ')})`;

@@ -11,6 +11,7 @@
  * else.
  */
 import { log, uuid4 } from '@temporalio/workflow';
+import { correctedBy } from '../../domain/corrections';
 import { describeProblems } from '../../domain/problems';
 import { requestBytesMax, type Checked } from '../../domain/validation';
 import type { z } from 'zod';
@@ -19,8 +20,7 @@ import type { Correction, Attribution } from './questions';
 import type { Saga } from '../saga';
 import { activities } from '../activities';
 
-export interface CorrectionRules<R, C> {
-  apply: (request: R, correction: C) => R;
+export interface CorrectionRules<R> {
   /** Says whether it is a request at all. */
   check: (request: R) => Checked<R>;
   /** The other objections to it, by the field's name. */
@@ -31,7 +31,7 @@ export class CorrectedRequest<R, C extends object> {
   constructor(
     private readonly saga: Saga,
     private readonly first: R,
-    private readonly rules: CorrectionRules<R, C>,
+    private readonly rules: CorrectionRules<R>,
   ) {}
 
   get corrections(): readonly C[] {
@@ -39,7 +39,11 @@ export class CorrectedRequest<R, C extends object> {
   }
 
   get request(): R {
-    return this.corrections.reduce(this.rules.apply, this.first);
+    return this.correctedBy(this.corrections);
+  }
+
+  private correctedBy(corrections: readonly C[]): R {
+    return correctedBy(corrections, this.saga.progress.workflow, this.first);
   }
 
   /** The fields that a `retry` may correct, as they are typed. */
@@ -53,8 +57,8 @@ export class CorrectedRequest<R, C extends object> {
 
   /** A sentence where the request as corrected would not be taken. */
   objection(correction: C): string | undefined {
-    const { rules, first, request, corrections } = this;
-    const corrected = rules.apply(request, correction);
+    const { rules, first, corrections } = this;
+    const corrected = this.correctedBy([...corrections, correction]);
     const checked = rules.check(corrected);
     if (!checked.ok) return describeProblems(checked.problems);
     // The next run learns all of them at once.

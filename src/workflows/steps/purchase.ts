@@ -6,10 +6,10 @@
  * That decides nothing: whether it may be sent, the order's own activity says, each time.
  */
 import { z } from 'zod';
-import { correctPurchase, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../../domain/corrections';
+import { describeAlternative, itemFieldsOf, raisedQuantities, type PurchaseCorrection } from '../../domain/corrections';
 import type { Terms } from '../../domain/may-be-sent';
 import { cutWell } from '../../domain/markdown';
-import { describeItem, describePurchase, purchaseViolations } from '../../domain/purchases';
+import { describePurchase, purchaseViolations } from '../../domain/purchases';
 import { serversOrdered, type PlanTypes, type ServersOrdered } from '../../domain/plan-types';
 import {
   correctableItemFields,
@@ -28,9 +28,6 @@ import type { Saga } from '../../saga/saga';
 import { SecretsSent } from './secrets-sent';
 import { CorrectedRequest } from '../../saga/people/corrected-request';
 
-/** Of why an alternative is passed over. */
-const whyCharsMax = 300;
-
 /** A correction of items needs this from the cart. */
 export interface ItemsAdded {
   has: (number: number) => boolean;
@@ -48,12 +45,11 @@ export class Purchase {
     private readonly planTypes: PlanTypes,
   ) {
     this.wanted = new CorrectedRequest(saga, first, {
-      apply: correctPurchase,
       // An item may be what an alternative names, by now.
       check: ({ items, ...request }) =>
         check(provisionServersSchema(planTypes), {
           ...request,
-          items: items.map((one) => ({ ...one, alternatives: [] })),
+          items: items.map(({ alternatives: _, ...one }) => one),
         }),
       objections: (asked, corrected) => [
         ...raisedQuantities(asked, corrected),
@@ -92,14 +88,9 @@ export class Purchase {
     return this.wanted.corrections.filter(({ items, alternative }) => alternative && items?.includes(number));
   }
 
-  /** "alternative 1 passed over: …; alternative 2: 1 × plan 18 (monthly)"; empty where none was come to. */
+  /** In one sentence; empty where none was come to. */
   describeAlternatives(number: number): string {
-    const described = this.alternativesOf(number).map((one) => {
-      const [item] = correctPurchase(this.request, one).items.slice(number - 1);
-      const what = one.passedOver === undefined ? `: ${item && describeItem(item)}` : ` passed over: ${one.passedOver}`;
-      return `alternative ${one.alternative}${what}`;
-    });
-    return described.join('; ');
+    return this.alternativesOf(number).map(describeAlternative).join('; ');
   }
 
   /** What stands in the place of items that were sold out. */
@@ -117,22 +108,18 @@ export class Purchase {
     const fields = this.request.items[number - 1]?.alternatives?.[alternative - 1];
     if (fields === undefined) return undefined;
     return async () => {
-      const why = await this.objectionTo({ items: [number], ...fields });
-      const correction = why === undefined ? fields : { passedOver: cutWell(why, whyCharsMax) };
-      const said = { step, by: 'the request', note: 'the item is sold out' };
+      const judging = this.saga.unlistedStep('judge-alternative', 'Look what an alternative costs');
+      const next = { items: [number], alternative };
+      const correction = { ...next, ...fields };
+      const judge: Act<string | undefined> = ({ retry }) =>
+        activities('look what an alternative costs').judgeCorrection({ correction, retry });
+      const why = this.wanted.objection(correction) ?? (await this.saga.must({ step: judging, act: judge }));
+      const told = why === undefined ? correction : { ...next, passedOver: cutWell(why, 300) };
       // Of this id: no two runs write it twice.
       const id = `${this.request.reference}/${number}/${alternative}`;
-      await this.wanted.correct({ items: [number], alternative, ...correction }, said, id);
+      await this.wanted.correct(told, { step, by: 'the request', note: 'the item is sold out' }, id);
       return why === undefined || ((await this.alternativeTo(number, step)?.()) ?? false);
     };
-  }
-
-  /** By its fields, the guard and the operator's rules, at the prices of now. */
-  private async objectionTo(correction: PurchaseCorrection): Promise<string | undefined> {
-    const step = this.saga.unlistedStep('judge-alternative', 'Look what an alternative costs');
-    const act: Act<string | undefined> = ({ retry }) =>
-      activities('look what an alternative costs').judgeCorrection({ correction, retry });
-    return this.wanted.objection(correction) ?? this.saga.must({ step, act });
   }
 
   /**

@@ -47,8 +47,7 @@ export class Quotation<R extends RequestOf['changeOrder' | 'switchPlan']> {
     private readonly quoting: Quoting<R>,
   ) {
     const { check, correctionSchema } = quoting;
-    const apply = (request: R, correction: Partial<R>) => ({ ...request, ...correction });
-    this.corrected = new CorrectedRequest(saga, first, { apply, check });
+    this.corrected = new CorrectedRequest(saga, first, { check });
     this.correction = this.corrected.correction(correctionSchema);
   }
 

@@ -53,16 +53,24 @@ it('the first alternative that is there is bought, and nothing else', async () =
   expect(result).toMatchObject({ outcome: 'done', instead: [{ item: 1, alternative: 2, plan_id: 19 }] });
   expect(tried()).toEqual([17, 18, 19]);
   expect(rig.ordersOf(request)).toMatchObject([{ cartItems: result.cartItemIds, items: [{ plan_id: 19 }] }]);
-  const plan = (id: number) => `1 × plan ${id} (cloud_servers_standard, monthly)`;
-  expect((await stepOf(saga, 'add-cart-item-1'))?.detail).toBe(
-    `alternative 1: ${plan(18)}; alternative 2: ${plan(19)}`,
-  );
+  const told = 'alternative 1: plan_id 18; alternative 2: plan_id 19';
+  expect((await stepOf(saga, 'add-cart-item-1'))?.detail).toBe(told);
   const record = await rig.recordOf(saga);
   expect(record?.corrections).toMatchObject([
     { by: 'the request', step: 'add-cart-item-1', correction: { items: [1], alternative: 1, plan_id: 18 } },
     { by: 'the request', step: 'add-cart-item-1', correction: { items: [1], alternative: 2, plan_id: 19 } },
   ]);
-  expect(record && describeRecord(record)).toContain('  item 1, sold out: alternative 2 in its place: {"plan_id":19}');
+  expect(record && describeRecord(record)).toContain('  add-cart-item-1: alternative 2: plan_id 19');
+});
+
+it('an alternative takes the place of the item, and not of the alternative before it', async () => {
+  const first = { plan_id: 18, plan_type: 'cloud_servers_standard', os_template_id: 9, billing_cycle: 3 as const };
+  const item = { plan_id: 17, plan_type: undefined, alternatives: [first, { plan_id: 19 }] };
+  const request = provisionRequest({ items: [item] });
+  const { saga } = await provisionWhere([17, 18], request);
+  await saga.result();
+  const [order] = rig.ordersOf(request);
+  expect(order?.items).toEqual([{ plan_id: 19, os_template_id: 3, billing_cycle: 1, password: 'a password' }]);
 });
 
 it.each<[string, Alternatives, object, string]>([
@@ -95,7 +103,7 @@ describe('where no alternative is left', () => {
     const { failure } = await outcomeOf(saga);
     expect(failure).toMatchObject({ type: 'OrderRejected', report: { outcome: 'reversed', leftovers: [] } });
     expect(failure?.report.why).toMatch(
-      /^Add cart item 1; alternative 1 passed over: .*; alternative 2: 1 × plan 19 .*: POST .* which means SoldOut/,
+      /^Add cart item 1; alternative 1 passed over: .*; alternative 2: plan_id 19: POST .* which means SoldOut/,
     );
     expect(tried().sort()).toEqual([17, 19, 20]);
   });
@@ -104,7 +112,7 @@ describe('where no alternative is left', () => {
     const request = wanted([{ plan_id: 18 }], { onRefusal: 'ask' });
     const { saga, tried } = await provisionWhere([17, 18], request);
     const { id, question } = await untilWaiting(saga, 'refused');
-    expect(question).toMatch(/^Refused: “Add cart item 1; alternative 1: 1 × plan 18 .*” was not done\. .*SoldOut/);
+    expect(question).toMatch(/^Refused: “Add cart item 1; alternative 1: plan_id 18” was not done\. .*SoldOut/);
     await answer(saga, 'retry');
     await untilAnother(saga, id, 'refused');
     await answer(saga, 'retry', { correction: { plan_id: 20 } });
