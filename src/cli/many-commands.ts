@@ -20,6 +20,7 @@ import {
   UnknownReferenceError,
 } from '../client/errors';
 import { countedBy } from '../client/inbox';
+import { objectionTo } from '../client/checked';
 import type { WaitingSaga } from '../client/index';
 import type { Cancellation } from '../domain/decisions';
 import { namesOfFirst } from '../domain/problems';
@@ -145,7 +146,8 @@ function placedBy({ kind, workflow }: WaitingSaga, one: Compared | undefined) {
   // A clean-up takes none.
   const isWhole = workflow === 'provisionServers' && ids.length > 0 && ids.length === one.servers;
   const decision = 'confirmPlaced' as const;
-  return { decision, ...(orderId !== '' && { orderId }), ...(isWhole && { vmObjectIds: ids }) };
+  const takesId = objectionTo(decision, { question: '–', by: 'one', note: 'one', orderId }) === undefined;
+  return { decision, ...(takesId && { orderId }), ...(isWhole && { vmObjectIds: ids }) };
 }
 
 const underWayMax = 20;

@@ -86,8 +86,12 @@ async function compareOrders(context: CommandContext, asked: Asked, file: string
   const isAsked = ({ account }: { account?: string }, ms: number) =>
     since <= ms && ms < until && (only === undefined || account === accountName(only));
   const counts = ({ fate }: Compared) => fate === 'placed' || fate === 'unknown';
-  const sums: Record<string, { ours: number; unpriced: number; theirs: number }> = {};
-  const sumIn = (currency = 'no currency') => (sums[currency] ??= { ours: 0, unpriced: 0, theirs: 0 });
+  const sums = new Map<string, { ours: number; unpriced: number; theirs: number }>();
+  const sumIn = (currency = 'no currency') => {
+    const sum = sums.get(currency) ?? { ours: 0, unpriced: 0, theirs: 0 };
+    sums.set(currency, sum);
+    return sum;
+  };
   const compared = await compareWith(file, context, ({ row, orderId: order, account, label, ms, ...one }, those) => {
     if (!one.stands || !isAsked({ account }, ms)) return;
     sumIn(one.currency).theirs += one.total ?? 0;
@@ -105,7 +109,8 @@ async function compareOrders(context: CommandContext, asked: Asked, file: string
   }
   // Sums of fractions are not exact in their last digits.
   const exact = (sum: number) => Number(sum.toFixed(4));
-  for (const [currency, { ours, unpriced, theirs }] of Object.entries(sums)) {
+  for (const [currency, { ours, unpriced, theirs }] of sums) {
+    if (unpriced === 0 && exact(ours) !== exact(theirs)) status = exitStatus.waits;
     printer.line(`${currency}: ours ${exact(ours)} (without a price: ${unpriced}), theirs ${exact(theirs)}`);
     printer.documentLine({ is: 'sum', currency, ours: exact(ours), unpriced, theirs: exact(theirs) });
   }

@@ -32,8 +32,9 @@ export function describePurchase({ account, label, items }: ProvisionServersRequ
   return `${countOf(ordered)} ${ordered.most === 1 ? 'server' : 'servers'}: ${all}; account ${account.slice(0, 40)}${named}`;
 }
 
-function describeItem({ quantity = 1, plan_id, plan_type, billing_cycle, addons }: CartItem): string {
+function describeItem({ quantity = 1, plan_id, plan_type, billing_cycle, os_template_id, addons }: CartItem): string {
   const plan = plan_id === undefined ? 'plan not named' : `plan ${plan_id}`;
-  const facts = [plan_type, cycles[billing_cycle], addons?.length && `${addons.length} add-ons`];
+  const template = os_template_id && `template ${os_template_id}`;
+  const facts = [plan_type, cycles[billing_cycle], template, addons?.length && `${addons.length} add-ons`];
   return `${quantity} × ${plan} (${facts.filter(Boolean).join(', ')})`;
 }

@@ -28,6 +28,8 @@ import type { Saga } from '../../saga/saga';
 import { SecretsSent } from './secrets-sent';
 import { CorrectedRequest } from '../../saga/people/corrected-request';
 
+const planFields = ['plan_id', 'plan_type', 'os_template_id', 'billing_cycle'];
+
 /** A correction of items needs this from the cart. */
 export interface ItemsAdded {
   has: (number: number) => boolean;
@@ -97,16 +99,23 @@ export class Purchase {
   get instead(): ResultOf['provisionServers']['instead'] {
     const all = this.request.items.flatMap(({ plan_id }, index) => {
       const taken = this.alternativesOf(index + 1).findLast(({ passedOver }) => passedOver === undefined);
-      return taken?.alternative ? [{ item: index + 1, alternative: taken.alternative, plan_id }] : [];
+      if (!taken?.alternative || this.isChosen(index + 1)) return [];
+      return [{ item: index + 1, alternative: taken.alternative, plan_id }];
     });
     return all.length > 0 ? all : undefined;
   }
 
+  /** A person has said what is bought as this item. */
+  private isChosen(number: number): boolean {
+    const isOne = (one: PurchaseCorrection) => !one.alternative && one.items?.includes(number);
+    return this.wanted.corrections.some((one) => isOne(one) && planFields.some((field) => field in one));
+  }
+
   /** See {@link StepSpec.instead}. The item is not in the cart. A retry does not begin anew what was tried. */
   alternativeTo(number: number, step: string): (() => Promise<boolean>) | undefined {
-    const alternative = (this.alternativesOf(number).at(-1)?.alternative ?? 0) + 1;
+    const alternative = Math.max(0, ...this.alternativesOf(number).map((one) => one.alternative ?? 0)) + 1;
     const fields = this.request.items[number - 1]?.alternatives?.[alternative - 1];
-    if (fields === undefined) return undefined;
+    if (fields === undefined || this.isChosen(number)) return undefined;
     return async () => {
       const judging = this.saga.unlistedStep('judge-alternative', 'Look what an alternative costs');
       const next = { items: [number], alternative };
@@ -115,7 +124,7 @@ export class Purchase {
         activities('look what an alternative costs').judgeCorrection({ correction, retry });
       const why = this.wanted.objection(correction) ?? (await this.saga.must({ step: judging, act: judge }));
       const told = why === undefined ? correction : { ...next, passedOver: cutWell(why, 300) };
-      // Of this id: no two runs write it twice.
+      // Of this id: what two runs say alike is written once.
       const id = `${this.request.reference}/${number}/${alternative}`;
       await this.wanted.correct(told, { step, by: 'the request', note: 'the item is sold out' }, id);
       return why === undefined || ((await this.alternativeTo(number, step)?.()) ?? false);

@@ -141,6 +141,40 @@ it('a row that may be an order of ours with an answer is nobody else’s', async
   expect(err).toContain(`${saga!.workflowId}: row 2 may be another order’s: ${first!.reference}\n`);
 });
 
+it('the row of an order that is known is nobody else’s, also where the panel writes its id in another way', async () => {
+  const [first, second] = [0, 1].map(() => provisionRequest({ account: 'AB-95', label: 'alike' }));
+  await (await rig.sagas.provision(first!)).result();
+  const [saga] = await doubtful(second!);
+  const [ofFirst, ofSecond] = rowsOf(first!);
+  const padded = [`#${ofFirst![0]}`, ...ofFirst!.slice(1)];
+  const { err, lineOf } = await questionsBy(csv([padded]));
+  expect(lineOf(saga!)).toMatchObject({ decision: null });
+  expect(err).toContain(`${saga!.workflowId}: row 2 may be another order’s: ${first!.reference}\n`);
+  // Where the other one has a row of its own, it is no rival, wherever that stands.
+  const { lineOf: of } = await questionsBy(csv([ofSecond!, ofFirst!]));
+  expect(of(saga!)).toMatchObject({ decision: 'confirmPlaced', orderId: ofSecond![0] });
+});
+
+it('an order’s id that no decision takes is left out', async () => {
+  const request = provisionRequest();
+  const [saga] = await doubtful(request);
+  const { lineOf } = await questionsBy(csv(rowsOf(request, { 0: '9'.repeat(201) })));
+  expect(lineOf(saga!)).not.toHaveProperty('orderId');
+  expect(await send(lineOf(saga!))).toMatchObject({ status: 0 });
+});
+
+it('sums that differ are a difference, also in a currency of an odd name', async () => {
+  const request = provisionRequest({ account: 'AB-92' });
+  await (await rig.sagas.provision(request)).result();
+  const compared = (rows: Cells[]) =>
+    run(['purchases', '--account', 'AB-92', '--since', '1d'], csv(rows), { isTTY: true });
+  expect(await compared(rowsOf(request))).toMatchObject({ status: 0 });
+  const dearer = await compared(rowsOf(request, { 5: '310.00' }));
+  expect(dearer).toMatchObject({ status: 4, out: expect.stringContaining('theirs 310\n') as string });
+  const odd = await compared([...rowsOf(request), ...rowsOf(request, { 0: 'x', 6: '__proto__' })]);
+  expect(odd.out).toContain('__proto__: ours 0 (without a price: 0), theirs 31\n');
+});
+
 it('servers of another order are refused where every decision’s are', async () => {
   const [first, second] = [provisionRequest(), provisionRequest({ firewalls: [143] })];
   await (await rig.sagas.provision(first)).result();

@@ -56,7 +56,7 @@ it('the approval is asked for before anything is added to the cart, and says wha
   const waiting = await untilWaiting(saga, 'approval');
   expect(waiting).toMatchObject({ step: 'approve', choices: ['approve', 'reject'] });
   const planId = planIdOf(request.reference);
-  const plan = `plan ${planId} (cloud_servers_standard, monthly`;
+  const plan = `plan ${planId} (cloud_servers_standard, monthly, template 3`;
   expect(waiting.question).toBe(
     `Approve 3 servers: 2 × ${plan}), 1 × ${plan}, 1 add-ons); account ${request.account}, ` +
       `label “${request.label}”? The provider names no price in advance, and the price list has no price for item 1: ` +
