@@ -13,6 +13,7 @@ import { sagaAttributes } from '../../src/temporal/search-attributes';
 import { shellBlocks } from '../docs/tables';
 import { idsListed } from '../support/listed';
 import { readDocument } from '../support/project';
+import { sandboxProfile } from '../support/activity-settings';
 import { doubtfulSagas, stuckSagas } from '../support/bad-night';
 import { folderForFile } from '../support/folder';
 import { stuckOrder } from '../support/orders';
@@ -37,8 +38,18 @@ beforeAll(() => {
   chmodSync(folder.write('order-saga', `#!/bin/sh\nexec ${process.execPath} ${programOf('starter')} "$@"\n`), 0o755);
 });
 
+/** Of the panel, whose export has no order. */
+const columns = { orderId: 'Order', account: 'Account', label: 'Name', time: { column: 'Created' } };
+
 function type(line: string): Promise<{ status: number | null; out: string }> {
-  const env = { ...rig.environment, HOME: folder.path, PATH: `${folder.path}:${process.env['PATH']}` };
+  const PROVIDER_PROFILE = folder.write('profile.json', JSON.stringify({ ...sandboxProfile, export: columns }));
+  folder.write('panel.csv', `${Object.values({ ...columns, time: columns.time.column }).join()}\n`);
+  const env = {
+    ...rig.environment,
+    PROVIDER_PROFILE,
+    HOME: folder.path,
+    PATH: `${folder.path}:${process.env['PATH']}`,
+  };
   return new Promise((resolve) => {
     const child = execFile('bash', ['-c', line], { cwd: folder.path, env }, (_error, out, err) => {
       resolve({ status: child.exitCode, out: out + err });

@@ -87,9 +87,14 @@ export const stories: readonly Story[] = [
   story('provision that asks when it is refused', provision({ onRefusal: 'ask' }), {
     besides: [refuses('place-order')],
   }),
-  story('provision of what is sold out', provision({ items: [{ alternatives: [{ billing_cycle: 3 }] }, {}] }), {
-    besides: [{ endpoint: 'add-cart-item', kind: 'refuse-before', status: 409, body: { code: 'sold_out' } }],
-  }),
+  // Whichever is added first.
+  story(
+    'provision of what is sold out',
+    provision({ items: [1, 2].map(() => ({ alternatives: [{ billing_cycle: 3 }] })) }),
+    {
+      besides: [{ endpoint: 'add-cart-item', kind: 'refuse-before', status: 409, body: { code: 'sold_out' } }],
+    },
+  ),
   story('provision that is cancelled', provision({ items: [{}, {}] }), {
     besides: [{ endpoint: 'place-order', kind: 'slow', delayMs: 300 }],
     meanwhile: cancelAtTheOrder,
