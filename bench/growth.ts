@@ -6,6 +6,7 @@ import { cpus } from 'node:os';
 import { temporal } from '@temporalio/proto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { startStack, type Stack } from '../deploy/stack/stack';
+import { connectionsMax } from '../src/journal/database/dialects';
 import type { Built } from './built';
 import { markdownTable } from './markdown';
 import { cpuMs, residentMiB } from './process-figures';
@@ -71,9 +72,9 @@ export async function measureGrowth(built: Built, sagas: number): Promise<Growth
   return figures;
 }
 
-/** Connections last, so that a process of PostgreSQL for each is of one database. */
+/** A connection is kept, so each of its processes in PostgreSQL is of one database. */
 async function lookAt({ sql, server, postgres }: Stack, workers: readonly number[]) {
-  const isJournal = (name: string) => name === 'journal';
+  const databaseOf = (name: string): Database => (name === 'journal' ? 'journal' : 'temporal');
   const spent = { temporal: 0, journal: 0 };
   const connections = { temporal: 0, journal: 0 };
   const backends = await sql(
@@ -82,7 +83,7 @@ async function lookAt({ sql, server, postgres }: Stack, workers: readonly number
   );
   for (const line of backends.split('\n')) {
     const [pid, name = ''] = line.split('\t');
-    const of = isJournal(name) ? 'journal' : 'temporal';
+    const of = databaseOf(name);
     spent[of] += cpuMs(Number(pid)) ?? 0;
     connections[of] += 1;
   }
@@ -90,7 +91,7 @@ async function lookAt({ sql, server, postgres }: Stack, workers: readonly number
   const bytes = { temporal: 0, journal: 0 };
   for (const line of sizes.split('\n')) {
     const [name = '', size] = line.split('\t');
-    bytes[isJournal(name) ? 'journal' : 'temporal'] += Number(size);
+    bytes[databaseOf(name)] += Number(size);
   }
   const cpu: Record<PartName, number> = {
     worker: workers.reduce((sum, pid) => sum + (cpuMs(pid) ?? NaN), 0),
@@ -161,7 +162,7 @@ export function growthReport(figures: readonly GrowthFigures[]): string {
       perVolume(`orders a second, ${peak} times the day’s mean`, perSecond),
       perVolume(`workers, each a core busy to ${busyAtMost * 100} %`, workersFor),
       ...parts.slice(1).map((part) => perVolume(`cores: ${part}`, (orders) => cores(orders, one.cpuMs[part]))),
-      perVolume('connections to the journal, at most', (orders) => workersFor(orders) * connectionsOfWorker),
+      perVolume('connections to the journal, at most', (orders) => workersFor(orders) * connectionsMax),
       perVolume('Temporal’s actions a second', (orders) => perSecond(orders) * one.actions),
       perVolume(
         `GB in Temporal, kept for ${keptDays} days`,
@@ -172,9 +173,6 @@ export function growthReport(figures: readonly GrowthFigures[]): string {
   );
   return `${measured}\n\n${computed}\n\n${firstLimits(one)}`;
 }
-
-/** Each worker's pool (`src/journal/database/dialects.ts`). */
-const connectionsOfWorker = 16;
 
 function firstLimits({ cpuMs: spent }: GrowthFigures): string {
   const daily = (ms: number) => ((1_000 / ms) * busyAtMost * secondsOfDay) / peak;

@@ -31,7 +31,7 @@ interface StandOptions {
   /** With a PostgreSQL for the journal of a worker of kind `postgres`, where the system has one. @default false */
   postgres?: boolean;
   /** Temporal and the journal of `postgres` are there; whoever has started it stops it. @default a dev server */
-  stack?: Pick<Stack, 'address' | 'journalUrl' | 'postgres'>;
+  stack?: Pick<Stack, 'address' | 'journalUrl'>;
 }
 
 /**
@@ -55,10 +55,9 @@ export type Stand = Awaited<ReturnType<typeof startStand>>;
 export async function startStand(built: Built, { staggerMs = 0, postgres = false, stack }: StandOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'order-saga-bench-'));
   const stub = await startProcess('bench/provider-stub.ts', { STUB_STAGGER_MS: String(staggerMs) });
-  const temporal = stack ?? (await resolveTemporal());
+  const temporal = stack ? undefined : await resolveTemporal();
   // None where the environment names a server that runs already.
-  const server =
-    'kind' in temporal && temporal.kind === 'cli' ? await startDevServer({ cli: temporal.path, ui: false }) : undefined;
+  const server = temporal?.kind === 'cli' ? await startDevServer({ cli: temporal.path, ui: false }) : undefined;
   const { address } = stack ?? server ?? {};
   const environment: Record<string, string> = address
     ? { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' }

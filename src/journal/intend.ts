@@ -11,8 +11,8 @@
  *
  * A first call takes one statement. It locks the reference's row for sharing: steps side by side do not wait for one
  * another; a begin, and whoever locks the row, waits for them. If the statement had to wait for such a lock, it has read
- * the state from before: so it also demands that nobody has used the row since it began. Of two first calls of a step at the same moment, which see no
- * row, an index lets one be written.
+ * the state from before: so it also demands that nobody has used the row since it began. Of two first calls of a step at
+ * the same moment, which see no row, an index lets one be written.
  */
 import { beginOf } from './acquire';
 import { type RawBuilder, sql } from 'kysely';

@@ -84,9 +84,11 @@ export function startTracing(endpoint: string) {
         fn: ({ workflowType, workflowId, runId, startTime }, start, well) => {
           const options = { startTime, attributes: { workflowId, runId } };
           given = idsOf(runId);
-          const span = tracer.startSpan(`RunWorkflow:${workflowType}`, options, broughtBy(start));
-          given = undefined;
-          end(span, well);
+          try {
+            end(tracer.startSpan(`RunWorkflow:${workflowType}`, options, broughtBy(start)), well);
+          } finally {
+            given = undefined;
+          }
         },
       },
     },

@@ -1,7 +1,6 @@
 /**
  * The table of what an answer means. The provider documents no errors, so a row says only what can be concluded, by the
- * call and not by the status alone. docs/statuses.md is
- * printed from these rows.
+ * call and not by the status alone. docs/statuses.md is printed from these rows.
  */
 import type { ProfileCall } from '../domain/profile';
 

@@ -35,6 +35,8 @@ const blocks = ['docs/operating-by-day.md', 'docs/disasters.md', 'docs/journal.m
 );
 
 beforeAll(() => {
+  folder.write('profile.json', JSON.stringify({ ...sandboxProfile, export: columns }));
+  folder.write('panel.csv', `${Object.values({ ...columns, time: columns.time.column }).join()}\n`);
   chmodSync(folder.write('order-saga', `#!/bin/sh\nexec ${process.execPath} ${programOf('starter')} "$@"\n`), 0o755);
 });
 
@@ -42,11 +44,9 @@ beforeAll(() => {
 const columns = { orderId: 'Order', account: 'Account', label: 'Name', time: { column: 'Created' } };
 
 function type(line: string): Promise<{ status: number | null; out: string }> {
-  const PROVIDER_PROFILE = folder.write('profile.json', JSON.stringify({ ...sandboxProfile, export: columns }));
-  folder.write('panel.csv', `${Object.values({ ...columns, time: columns.time.column }).join()}\n`);
   const env = {
     ...rig.environment,
-    PROVIDER_PROFILE,
+    PROVIDER_PROFILE: join(folder.path, 'profile.json'),
     HOME: folder.path,
     PATH: `${folder.path}:${process.env['PATH']}`,
   };

@@ -28,7 +28,7 @@ const lockTimeoutMs = 2_000;
 const busyTimeoutMs = 2_500;
 
 /** Per worker, so many calls use the journal at once; the others wait for a connection. */
-const connectionsMax = 16;
+export const connectionsMax = 16;
 
 /**
  * Opens no connection to PostgreSQL yet; a file is opened, or created.
