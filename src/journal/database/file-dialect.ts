@@ -42,25 +42,8 @@ class FileAdapter extends SqliteAdapter {
   }
 }
 
-/** A transaction has not to wait for more than so many after it. */
-const groupMax = 50;
-
-/**
- * Transactions that wait for the connection are committed together, with one sync of the disk: each is a savepoint, and
- * is done when the commit of all is on disk.
- *
- * ```text
- *   begin immediate ── savepoint, release ── savepoint, rollback ── savepoint, release ── commit ──▶ the first and the third are done
- * ```
- */
 class FileDriver extends SqliteDriver {
-  private connecting: Promise<DatabaseConnection> | undefined;
-  private isTaken = false;
   private isClosed = false;
-  private readonly waiting: (() => void)[] = [];
-  /** They were lent again before their transaction was on disk: releasing them does nothing. */
-  private readonly passedOn = new WeakSet<DatabaseConnection>();
-  private readonly group: { done: () => void; lost: (why: unknown) => void }[] = [];
 
   /** Device and inode of the file, and of its log, as they were opened. */
   private readonly opened = new Map<string, string>();
@@ -91,87 +74,36 @@ class FileDriver extends SqliteDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    this.connecting ??= super.acquireConnection();
-    const connection = await this.connecting;
-    if (this.isTaken) await new Promise<void>((go) => this.waiting.push(go));
-    this.isTaken = true;
-    if (this.isClosed) {
-      this.passOn();
-      throw new Error('the journal is closed');
-    }
-    return {
-      executeQuery: (query) => connection.executeQuery(query),
-      streamQuery: (query, size) => connection.streamQuery(query, size),
-    };
-  }
-
-  override async releaseConnection(connection?: DatabaseConnection): Promise<void> {
-    if (connection !== undefined && this.passedOn.has(connection)) return;
-    // It may have read rows of transactions that are not on disk yet.
-    const committed = this.group.length > 0 ? this.committed() : undefined;
-    this.passOn();
-    await committed;
+    const connection = await super.acquireConnection();
+    if (!this.isClosed) return connection;
+    await super.releaseConnection();
+    throw new Error('the journal is closed');
   }
 
   override async beginTransaction(): Promise<void> {
-    const { database } = this.config;
     this.checkPlace();
-    // A full disk ends the transaction by itself, and with it those before this one.
-    if (!database.inTransaction) {
-      this.commit();
-      await this.whenFree('begin immediate');
-    }
-    database.exec('savepoint one');
+    await this.whenFree('begin immediate');
   }
 
-  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    this.config.database.exec('release one');
-    const committed = this.committed();
-    this.passedOn.add(connection);
-    this.passOn();
-    await committed;
-  }
-
-  /** Waits until those that are committed together from now on are on disk. */
-  private committed(): Promise<void> {
-    return new Promise((done, lost) => this.group.push({ done, lost }));
+  override commitTransaction(): Promise<void> {
+    // A prepared statement would stay open when it fails.
+    this.config.database.exec('commit');
+    return Promise.resolve();
   }
 
   /** A full disk ends the transaction by itself; the missing transaction must not hide that error. */
   override rollbackTransaction(): Promise<void> {
     const { database } = this.config;
-    if (database.inTransaction) database.exec('rollback to one; release one');
+    if (database.inTransaction) database.exec('rollback');
     return Promise.resolve();
   }
 
   /** Waits for the queries before it, and refuses later ones: a query of a closed database ends the process. */
   override async destroy(): Promise<void> {
     await this.acquireConnection();
-    this.commit();
-    await super.destroy();
     this.isClosed = true;
-    this.passOn();
-  }
-
-  /** To whoever waits; where nobody does, and where enough have waited, all is committed. */
-  private passOn(): void {
-    if (!this.isClosed && (this.waiting.length === 0 || this.group.length >= groupMax)) this.commit();
-    const next = this.waiting.shift();
-    if (next) next();
-    else this.isTaken = false;
-  }
-
-  private commit(): void {
-    const { database } = this.config;
-    const group = this.group.splice(0);
-    try {
-      if (database.inTransaction) database.exec('commit');
-      else if (group.length > 0) throw new Error('the database has ended the transaction');
-      for (const { done } of group) done();
-    } catch (error) {
-      if (database.inTransaction) database.exec('rollback');
-      for (const { lost } of group) lost(error);
-    }
+    await super.destroy();
+    await super.releaseConnection();
   }
 
   /** Runs a statement that takes the file's lock, and waits for that outside of SQLite. */
