@@ -42,7 +42,8 @@ const { stdout } = spawnSync('git', ['ls-files', '-z'], { encoding: 'utf8' });
 const files = (stdout ?? '').split('\0').filter((file) => existsSync(file));
 for (const [place, unit, budget, pattern] of budgets) {
   const texts = files.filter((file) => pattern.test(file)).map((file) => readFileSync(file, 'utf8'));
-  const counted = unit === 'words' ? /\S+/g : /\n/g;
+  // A table's bars and a list's dashes are no words.
+  const counted = unit === 'words' ? /\S*[\p{L}\p{N}]\S*/gu : /\n/g;
   const sum = texts.reduce((total, text) => total + (text.replace(printed, '').match(counted)?.length ?? 0), 0);
   console.log(`${place}: ${sum.toLocaleString('en')} ${unit}, budget ${budget.toLocaleString('en')}`);
 }
