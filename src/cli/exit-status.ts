@@ -59,13 +59,14 @@ const outputs: readonly (readonly [of: abstract new (...args: never[]) => Error,
 /** @returns lines for a person, and a document for `--json` */
 export function errorOutputOf(error: unknown): { status: number; lines: string[]; document: object } {
   const { name, message, stack = message } = error instanceof Error ? error : new Error(String(error));
+  const section = error instanceof OrderSagaError ? error.section : undefined;
   if (error instanceof InvalidRequestError) {
     const { problems } = error;
     const each = problems.map(({ field, message: wrong }) => (field ? `  ${field}: ${wrong}` : `  ${wrong}`));
     const lines = ['the request is wrong; nothing was started:', ...each];
-    return { status: exitStatus.refused, lines, document: { error: { name, message, problems } } };
+    return { status: exitStatus.refused, lines, document: { error: { name, message, section, problems } } };
   }
-  const document = { error: { name, message } };
+  const document = { error: { name, message, section } };
   // Temporal's own, by its name: its class takes longer to load than all of the command line.
   if (name === 'ServiceError') {
     const { cause } = error as Error;

@@ -86,7 +86,7 @@ it('says its version, and gives examples that can be pasted', async () => {
   expect(out).toMatch(/^ {2}\S.* decide PO-7 retry --question 1bc3a661 --by ann$/m);
 });
 
-it('an error is one line of JSON, as what watch prints before it', async () => {
+it('an error is one line of JSON, as what watch prints before it, and names its section', async () => {
   const { out } = await runHere(['watch', 'not a reference', '--json']);
-  expect(out).toMatch(/^\{"error":.*\}\n$/);
+  expect(out).toMatch(/^\{"error":.*"section":"docs\/client\.md#invalidrequesterror".*\}\n$/);
 });
