@@ -1,5 +1,6 @@
 /** What a saga would meet if it began now. See `src/domain/checking.ts`. */
 import type { CheckedWorkflow, CheckReport, CheckRequest } from '../domain/checking';
+import { correctedBy } from '../domain/corrections';
 import { describeHolder } from '../domain/hold';
 import { workflowIdOf } from '../domain/identity';
 import { whyLate } from '../domain/may-be-sent';
@@ -87,22 +88,36 @@ export function createCheckActivities({ provider, journal, secrets, settings }: 
       if (quote) report.quote = quote;
       if (quoteOnly) return report;
       if (quote?.available === false) refusing('the provider says that it is not available');
+      const foreseeing = async (wanted: typeof request, quoted?: typeof quote) => {
+        const met: Pick<CheckReport, 'refused' | 'asks' | 'limits'> = { refused: [], asks: [], limits: [] };
+        const buying = journal.buying(workflow, wanted, settings, quoted);
+        if (buying === undefined) return met;
+        const { notNow, concerns, spending } = await journal.inTransaction((tx) => foresee(tx, key, buying, settings));
+        if (notNow?.how === 'asks') met.asks.push({ kind: 'approval', why: whyApproved(notNow.concern) });
+        else if (notNow) met.refused.push(notNow.why);
+        met.asks.push(...concerns.map((concern) => ({ kind: concern.kind, why: describeConcern(concern) })));
+        met.limits = spending.flatMap(({ account, most, unit, withinMs, spent, adds }) =>
+          account === undefined ? [] : [{ account, most, unit, withinMs, spent, adds }],
+        );
+        const { total, currency, unpriced } = buying.facts.terms;
+        return { ...met, total, currency, unpriced };
+      };
       await asking('the journal', async () => {
         const restored = await journal.read(async (db) => whyRestored(await theJournal(db), journal.failover.how));
         if (restored !== undefined) unknown.push(restored);
         // Without its quote nobody knows what it would cost.
         if (isQuoted(request) && !quote?.available) return;
-        const buying = journal.buying(workflow, request, settings, quote);
-        if (buying === undefined) return;
-        const { notNow, concerns, spending } = await journal.inTransaction((tx) => foresee(tx, key, buying, settings));
-        const { total, currency, unpriced } = buying.facts.terms;
-        Object.assign(report, { total, currency, unpriced });
-        if (notNow?.how === 'asks') asks.push({ kind: 'approval', why: whyApproved(notNow.concern) });
-        else if (notNow) refused.push(notNow.why);
-        asks.push(...concerns.map((concern) => ({ kind: concern.kind, why: describeConcern(concern) })));
-        report.limits = spending.flatMap(({ account, most, unit, withinMs, spent, adds }) =>
-          account === undefined ? [] : [{ account, most, unit, withinMs, spent, adds }],
-        );
+        const foreseen = await foreseeing(request, quote);
+        refused.push(...foreseen.refused);
+        asks.push(...foreseen.asks);
+        Object.assign(report, { ...foreseen, refused, asks });
+        const alternatives = 'items' in request ? alternativesOf(request) : [];
+        if (alternatives.length === 0) return;
+        report.alternatives = [];
+        for (const { instead, ...which } of alternatives) {
+          const { limits: _, ...met } = await foreseeing(instead);
+          report.alternatives.push({ ...which, ...met });
+        }
       });
       return report;
     },
@@ -111,6 +126,17 @@ export function createCheckActivities({ provider, journal, secrets, settings }: 
 
 const isQuoted = (request: RequestOf[CheckedWorkflow]): request is RequestOf['changeOrder' | 'switchPlan'] =>
   'subscription_id' in request;
+
+/** The request with each alternative in turn in the place of its item. */
+function alternativesOf(request: RequestOf['provisionServers']) {
+  return request.items.flatMap(({ alternatives = [] }, index) =>
+    alternatives.map((fields, which) => {
+      const correction = { items: [index + 1], alternative: which + 1, ...fields };
+      const instead = correctedBy([correction], 'provisionServers', request);
+      return { item: index + 1, alternative: which + 1, instead };
+    }),
+  );
+}
 
 function whyApproved(concern: ReviewReason): string {
   const why = concern.kind === 'approval' ? concern.why : [];

@@ -8,6 +8,8 @@ import type { CommandContext, CommandResult } from './define';
 import { exitStatus } from './exit-status';
 import { readRequest } from './read-request';
 
+type Alternative = NonNullable<CheckReport['alternatives']>[number];
+
 export async function check({ printer, stdin }: CommandContext, file: string): Promise<CommandResult> {
   const request = await readRequest(file, stdin);
   return withSagas(async (sagas) => {
@@ -31,21 +33,31 @@ function verdictOf(report: CheckReport): [status: number, sentence: string] {
 }
 
 function describe(report: CheckReport): [name: string, text: string][] {
-  const { problems, refused, asks, unknown, reference, held, behind, quote, total, currency, unpriced, limits } =
-    report;
-  const price = total === undefined ? unpriced : `about ${total} ${currency}, by the price list`;
+  const { problems, refused, asks, unknown, reference, held, behind, quote, limits, alternatives = [] } = report;
   const rows: [name: string, texts: (string | undefined)[]][] = [
     ['wrong', problems.map((problem) => describeProblems([problem]))],
     ['refused', refused],
-    ['asks', asks.map(({ kind, why }) => `${kind}: ${why}`)],
+    ['asks', asks.map(describeAsked)],
     ['unknown', unknown],
     ['reference', [reference && standings[reference]]],
     ['held', [held && `new sagas are ${held}`]],
     ['queue', [behind && `${behind} works on the same, or is to work next`]],
-    ['costs', [quote ? describeQuote(quote) : price]],
+    ['costs', [quote ? describeQuote(quote) : priceOf(report)]],
     ['limit', limits.map(describeSpending)],
+    ['sold out', alternatives.map(describeAlternative)],
   ];
   return rows.flatMap(([name, texts]) => texts.flatMap((text): [string, string][] => (text ? [[name, text]] : [])));
+}
+
+const describeAsked = ({ kind, why }: CheckReport['asks'][number]) => `${kind}: ${why}`;
+
+const priceOf = ({ total, currency, unpriced }: Pick<CheckReport, 'total' | 'currency' | 'unpriced'>) =>
+  total === undefined ? unpriced : `about ${total} ${currency}, by the price list`;
+
+function describeAlternative({ item, alternative, refused, asks, ...price }: Alternative): string {
+  const against = refused.length > 0 ? [`is passed over: ${refused.join('; ')}`] : asks.map(describeAsked);
+  const met = [priceOf(price), ...against].filter((text) => text !== undefined);
+  return `item ${item}, alternative ${alternative}: ${met.join('; ')}`;
 }
 
 function describeSpending({ account, spent, adds, ...limit }: CheckReport['limits'][number]): string {

@@ -152,7 +152,8 @@ export class OrderSagaClient {
 
   /**
    * Says what a request would meet if its saga began now: what is wrong with it, who would be asked, what it costs, which
-   * limits count it. Nothing is bought, and no reference is taken; the saga asks all of it again.
+   * limits count it, and the same of each alternative. Nothing is bought, and no reference is taken; the saga asks all of it
+   * again.
    *
    * @param request may have no `reference`
    * @throws InvalidRequestError where no workflow takes such a request; NotCheckedError where no answer comes in time;

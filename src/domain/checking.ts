@@ -25,13 +25,22 @@ export const checkSchema = lazy(() =>
 );
 export type CheckRequest = z.infer<ReturnType<typeof checkSchema>>;
 
-export interface CheckReport {
-  /** What is wrong with the request; then nothing else was looked at. */
-  problems: Problem[];
+/** What buying it would meet. */
+interface Foreseen {
   /** Sentences: why the saga would end without a purchase. */
   refused: string[];
   /** What a person would be asked before anything is bought. */
   asks: { kind: 'approval' | 'refused' | OfOthers['kind']; why: string }[];
+  /** By the quote, or else estimated by the operator's price list. */
+  total?: number | undefined;
+  currency?: string | undefined;
+  /** Why there is no total. */
+  unpriced?: string | undefined;
+}
+
+export interface CheckReport extends Foreseen {
+  /** What is wrong with the request; then nothing else was looked at. */
+  problems: Problem[];
   /** Sentences: what could not be looked at now. */
   unknown: string[];
   /**
@@ -43,12 +52,9 @@ export interface CheckReport {
   held?: string;
   /** The saga that works on the same server or subscription, as a workflow id: it would wait for that one. */
   behind?: string;
-  /** By the quote, or else estimated by the operator's price list. */
-  total?: number;
-  currency?: string;
-  /** Why there is no total. */
-  unpriced?: string;
   quote?: Quote;
+  /** The whole order with this alternative in the place of its item; both are numbers from 1. */
+  alternatives?: (Foreseen & { item: number; alternative: number })[];
   /** Those that would count it: `spent` so far in the period, and what it `adds`. */
   limits: { account: string; most: number; unit: string; withinMs: number; spent: number; adds: number }[];
 }
